@@ -1,0 +1,1 @@
+"""Ask questions over paper abstracts, and get answers whose every sentence is supported."""

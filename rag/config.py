@@ -1,0 +1,225 @@
+"""Settings: defaults, then the configuration file, then the environment, then flags.
+
+The only module that reads the environment. A setting `chunk_sentences` is `chunk_sentences` in
+`config.toml`, `RAG_CHUNK_SENTENCES` in the environment and a field here; the openai client's own
+variables (`OPENAI_API_KEY`, `OPENAI_BASE_URL`, `OPENAI_MODEL`) are read under their usual names.
+An unknown name is an error with the nearest known one, never ignored.
+"""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import json
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+from urllib.parse import urlsplit
+
+from platformdirs import user_cache_path, user_config_path, user_data_path
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
+
+from rag.errors import ConfigError
+
+APP = "askpapers"
+PREFIX = "RAG_"
+OPENAI_VARIABLES = {
+    "OPENAI_API_KEY": "openai_api_key",
+    "OPENAI_BASE_URL": "openai_base_url",
+    "OPENAI_MODEL": "openai_model",
+}
+
+Seconds = Annotated[float, Field(gt=0, le=86_400)]
+Share = Annotated[float, Field(ge=0, le=1)]
+
+
+class Config(BaseModel):
+    """Everything that can be set, with its default and its bounds."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    data_dir: Path = Field(
+        default_factory=lambda: user_data_path(APP), description="catalog and index"
+    )
+    weights_dir: Path = Field(
+        default_factory=lambda: user_cache_path(APP) / "weights", description="model weights"
+    )
+
+    embedding_model: str = Field("all-minilm-l6-v2", description="name in `rag models list`")
+    chunk_sentences: int = Field(3, ge=1, le=50, description="sentences in a chunk, at most")
+    chunk_word_pieces: int = Field(128, ge=16, le=254, description="word pieces in a chunk, at most")
+
+    llm: Literal["auto", "openai", "local", "none"] = Field(
+        "auto", description="who writes answers; auto: a server, else local weights, else quoting"
+    )
+    openai_api_key: SecretStr | None = Field(None, description="also OPENAI_API_KEY")
+    openai_base_url: str | None = Field(None, description="also OPENAI_BASE_URL")
+    openai_model: str | None = Field(None, description="also OPENAI_MODEL; else asked of the server")
+    openai_output: Literal["auto", "schema", "text"] = Field(
+        "auto", description="JSON schema, plain text protocol, or schema with text as fallback"
+    )
+    local_model: str = Field(
+        "qwen2.5-coder-1.5b", description="name in `rag models list`, or a .gguf file"
+    )
+    local_context: int = Field(4096, ge=512, le=131_072, description="context window, tokens")
+    local_threads: int = Field(0, ge=0, le=512, description="0: one per processor")
+
+    connect_timeout: Seconds = Field(5.0, description="seconds to reach a server")
+    idle_timeout: Seconds = Field(120.0, description="seconds without a byte from a server")
+    answer_timeout: Seconds = Field(300.0, description="seconds for one answer, waits included")
+    max_retries: int = Field(2, ge=0, le=10, description="repeats after a passing server fault")
+    max_retry_wait: Seconds = Field(60.0, description="longest wait that a server may ask for")
+    max_answer_tokens: int = Field(400, ge=16, le=32_768, description="tokens of one answer")
+
+    max_question_chars: int = Field(8_000, ge=1, le=1_000_000, description="longest question")
+    top_k: int = Field(10, ge=1, le=1_000, description="papers that a search returns")
+    weight_dense: Share = Field(0.35, description="share of chunk similarity in a paper's score")
+    weight_lexical: Share = Field(0.50, description="share of BM25 in a paper's score")
+    weight_sentence: Share = Field(0.15, description="share of the best sentence's similarity")
+    evidence_papers: int = Field(4, ge=1, le=50, description="papers that an answer draws on")
+    evidence_sentences: int = Field(9, ge=1, le=100, description="sentences shown to the model")
+
+    host: str = Field("127.0.0.1", description="address of the chat page")
+    port: int = Field(7860, ge=0, le=65_535, description="port of the chat page; 0: any free one")
+
+    @field_validator("openai_api_key")
+    @classmethod
+    def _key_is_sendable(cls, key: SecretStr | None) -> SecretStr | None:
+        text = key.get_secret_value() if key else ""
+        if not text.isascii() or any(c.isspace() or not c.isprintable() for c in text):
+            raise ValueError("contains whitespace or characters outside ASCII")
+        return key if text else None
+
+    @field_validator("openai_base_url")
+    @classmethod
+    def _url_is_plain(cls, url: str | None) -> str | None:
+        return _checked_url(url) if url else None
+
+    @field_validator("data_dir", "weights_dir")
+    @classmethod
+    def _path_is_absolute(cls, path: Path) -> Path:
+        if not str(path).strip() or path == Path():
+            raise ValueError("must not be empty")
+        return path.expanduser().absolute()
+
+    def fingerprint(self) -> str:
+        """A hash of every setting that can change an answer; places and secrets are left out."""
+        left_out = {"data_dir", "weights_dir", "openai_api_key", "host", "port"}
+        kept = self.model_dump(mode="json", exclude=left_out)
+        return hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()[:12]
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """The settings in force and, for each one that is not a default, where it came from."""
+
+    config: Config
+    origins: Mapping[str, str]
+
+
+def default_config_file() -> Path:
+    """Where `config.toml` is looked for when none is named."""
+    return user_config_path(APP) / "config.toml"
+
+
+def load(
+    overrides: Mapping[str, object] | None = None,
+    *,
+    file: Path | None = None,
+    environ: Mapping[str, str] | None = None,
+) -> Loaded:
+    """Read the settings. A file that was named must exist; the default one may be absent.
+
+    Raises:
+        ConfigError: an unreadable file, an unknown name, a wrong type or range.
+    """
+    environ = os.environ if environ is None else environ
+    values: dict[str, object] = {}
+    origins: dict[str, str] = {}
+    named = file or (Path(environ["RAG_CONFIG"]) if environ.get("RAG_CONFIG") else None)
+    layers = [
+        _from_file(named or default_config_file(), required=named is not None),
+        _from_environment(environ),
+        {key: (value, "command line") for key, value in (overrides or {}).items()},
+    ]
+    for layer in layers:
+        for key, (value, origin) in layer.items():
+            values[key] = value
+            origins[key] = origin
+    try:
+        return Loaded(Config.model_validate(values), origins)
+    except ValidationError as error:
+        raise _explained(error, values, origins) from None
+    except (OSError, RuntimeError) as error:  # no home folder to put the defaults under
+        raise ConfigError(
+            "There is no place for the data", cause=str(error), remedy="Name one with --data-dir."
+        ) from error
+
+
+def _from_file(path: Path, *, required: bool) -> dict[str, tuple[object, str]]:
+    if not required and not path.is_file():
+        return {}
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(
+            f"The configuration file {path} cannot be read",
+            cause=getattr(error, "strerror", None) or str(error),
+            remedy="Name another with --config.",
+        ) from error
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{path} is not valid TOML", cause=str(error)) from error
+    for key in data:
+        _refuse_unknown(key, str(path))
+    return {key: (value, str(path)) for key, value in data.items()}
+
+
+def _from_environment(environ: Mapping[str, str]) -> dict[str, tuple[object, str]]:
+    found: dict[str, tuple[object, str]] = {}
+    for variable, key in OPENAI_VARIABLES.items():
+        if environ.get(variable):
+            found[key] = (environ[variable], variable)
+    for variable, value in environ.items():
+        if variable.startswith(PREFIX) and variable != "RAG_CONFIG" and value:
+            key = variable.removeprefix(PREFIX).lower()
+            _refuse_unknown(key, f"the environment, as {variable}")
+            found[key] = (value, variable)
+    return found
+
+
+def _refuse_unknown(key: str, where: str) -> None:
+    if key in Config.model_fields:
+        return
+    near = difflib.get_close_matches(key, Config.model_fields, n=1)
+    remedy = f"Did you mean {near[0]}?" if near else "`rag config` lists the settings."
+    raise ConfigError(f"Unknown setting {key!r} in {where}", remedy=remedy)
+
+
+def _explained(
+    error: ValidationError, values: Mapping[str, object], origins: Mapping[str, str]
+) -> ConfigError:
+    """The first fault in one line; the value is shown unless it may hold a secret."""
+    fault = error.errors()[0]
+    key = str(fault["loc"][0])
+    message = str(fault["msg"]).removeprefix("Value error, ")
+    shown = "" if key in {"openai_api_key", "openai_base_url"} else f" = {values.get(key)!r}"
+    origin = origins.get(key, "default")
+    return ConfigError(f"Setting {key}{shown} from {origin} is refused", cause=message)
+
+
+def _checked_url(url: str) -> str:
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError as error:
+        raise ValueError(f"has a bad host or port ({error})") from None
+    if parts.scheme not in {"http", "https"}:
+        raise ValueError("must begin with http:// or https://")
+    if not parts.hostname or port == 0:
+        raise ValueError("names no host or no usable port")
+    if parts.username or parts.password:
+        raise ValueError("must not contain a user or password; use OPENAI_API_KEY")
+    return url

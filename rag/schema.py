@@ -1,0 +1,130 @@
+"""One frozen value for each arrow of the flow.
+
+    Paper ─▶ Chunk ─▶ Hit, Evidence ─▶ Claim, Citation ─▶ Answer
+
+All offsets count characters of `Paper.text`, half-open: `paper.text[start:end]`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+Status = Literal["answered", "partial", "abstained"]
+Verdict = Literal["supported", "partly", "unsupported", "contradicted"]
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence of a paper and where it stands in the paper's text."""
+
+    text: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Paper:
+    """One abstract, stored exactly as its source has it.
+
+    `ordinal` is its 1-based place among the papers of `source`; `source_offset` is the
+    character of the source file where `text` begins. `title_derived` says that the title is
+    ours, made from the abstract, because the source gives none.
+    """
+
+    id: str
+    source: str
+    ordinal: int
+    source_offset: int
+    text: str
+    title: str
+    title_derived: bool
+    sentences: tuple[Sentence, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A window of whole sentences of one paper: the unit that is embedded."""
+
+    id: str
+    paper_id: str
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A sentence that may answer a question. `index` counts the paper's sentences from 0."""
+
+    paper_id: str
+    index: int
+    text: str
+    start: int
+    end: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A paper found for a question; `parts` is what each list gave to its score."""
+
+    paper: Paper
+    score: float
+    evidence: tuple[Evidence, ...] = ()
+    parts: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A sentence of an answer, the numbers of its citations and what checking it gave."""
+
+    text: str
+    citations: tuple[int, ...]
+    verdict: Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """A claim that the model made and that was not shown, with the reason."""
+
+    text: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A numbered reference: the paper and those of its sentences that are relied on."""
+
+    number: int
+    paper: Paper
+    sentences: tuple[Sentence, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Nearest:
+    """A paper close to the question, shown beside an answer or instead of one."""
+
+    paper: Paper
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What is shown for a question. Citation numbers run 1..n in order of first use.
+
+    `manifest` names what made the answer (index state, models, prompts, settings, evidence),
+    so that it can be replayed and compared. `note` tells the reader what went otherwise than
+    asked, such as a stream that broke off; it is empty when all went well.
+    """
+
+    question: str
+    status: Status
+    text: str
+    claims: tuple[Claim, ...]
+    citations: tuple[Citation, ...]
+    dropped: tuple[Dropped, ...]
+    nearest: tuple[Nearest, ...]
+    manifest: Mapping[str, object]
+    note: str = ""
