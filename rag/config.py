@@ -50,14 +50,18 @@ class Config(BaseModel):
 
     embedding_model: str = Field("all-minilm-l6-v2", description="name in `rag models list`")
     chunk_sentences: int = Field(3, ge=1, le=50, description="sentences in a chunk, at most")
-    chunk_word_pieces: int = Field(128, ge=16, le=254, description="word pieces in a chunk, at most")
+    chunk_word_pieces: int = Field(
+        128, ge=16, le=254, description="word pieces in a chunk, at most"
+    )
 
     llm: Literal["auto", "openai", "local", "none"] = Field(
         "auto", description="who writes answers; auto: a server, else local weights, else quoting"
     )
     openai_api_key: SecretStr | None = Field(None, description="also OPENAI_API_KEY")
     openai_base_url: str | None = Field(None, description="also OPENAI_BASE_URL")
-    openai_model: str | None = Field(None, description="also OPENAI_MODEL; else asked of the server")
+    openai_model: str | None = Field(
+        None, description="also OPENAI_MODEL; else asked of the server"
+    )
     openai_output: Literal["auto", "schema", "text"] = Field(
         "auto", description="JSON schema, plain text protocol, or schema with text as fallback"
     )

@@ -1,0 +1,39 @@
+"""JSON Lines: one object with an abstract on each line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from rag.corpus.records import Record, Rejected
+
+_TEXT_FIELDS = ("abstract", "text", "summary")
+
+
+def read(text: str) -> Iterator[Record | Rejected]:
+    """One record for each line that is not blank; the ordinal is the line's place among them."""
+    ordinal = 0
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip():
+            continue
+        ordinal += 1
+        try:
+            yield _record(ordinal, json.loads(line))
+        except (ValueError, RecursionError) as error:
+            yield Rejected(ordinal, number, _reason(error))
+
+
+def _record(ordinal: int, value: object) -> Record:
+    if not isinstance(value, dict):
+        raise ValueError("not a JSON object")
+    abstract = next((value[f] for f in _TEXT_FIELDS if isinstance(value.get(f), str)), "")
+    if not abstract.strip():
+        raise ValueError(f"no text in any of {', '.join(_TEXT_FIELDS)}")
+    title = value.get("title")
+    return Record(ordinal, 0, abstract.strip(), title.strip() if isinstance(title, str) else None)
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, json.JSONDecodeError):
+        return f"not valid JSON at column {error.colno}: {error.msg}"
+    return "nested too deeply" if isinstance(error, RecursionError) else str(error)
