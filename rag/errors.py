@@ -31,8 +31,8 @@ class AskPapersError(Exception):
     exit_code: ClassVar[int] = 1
 
     def __init__(self, what: str, *, cause: str = "", remedy: str = "") -> None:
-        self.what = _one_line(what)
-        self.cause = _one_line(cause)
+        self.what = _one_line(what).rstrip(".")
+        self.cause = _one_line(cause).rstrip(".")
         self.remedy = _one_line(remedy)
         super().__init__(str(self))
 
@@ -98,4 +98,4 @@ class ResourceError(AskPapersError):
 
 
 def _one_line(text: str) -> str:
-    return " ".join(text.split()).rstrip(".")
+    return " ".join(text.split())

@@ -138,8 +138,8 @@ _SYMBOLS = {
     "infty": "∞", "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "Delta": "Δ",
     "epsilon": "ε", "varepsilon": "ε", "eta": "η", "theta": "θ", "kappa": "κ", "lambda": "λ",
     "mu": "μ", "pi": "π", "rho": "ρ", "sigma": "σ", "tau": "τ", "phi": "φ", "chi": "χ",
-    "psi": "ψ", "omega": "ω", "Omega": "Ω", "ell": "ℓ", "sqrt": "√", "ldots": "…", "dots": "…", "log": "log",
-    "max": "max", "min": "min", "dagger": "†", "textendash": "–", "textemdash": "—",
+    "psi": "ψ", "omega": "ω", "Omega": "Ω", "ell": "ℓ", "sqrt": "√", "ldots": "…", "dots": "…",
+    "log": "log", "max": "max", "min": "min", "dagger": "†", "textendash": "–", "textemdash": "—",
 }  # fmt: skip
 _SYMBOL = re.compile(r"\\([A-Za-z]+)\s?")
 _ESCAPED = re.compile(r"\\([%$&#_{}~ ,;!])")
@@ -175,7 +175,7 @@ def normalise(text: str) -> str:
 
 
 def canonical(text: str) -> str:
-    """The form that gives a paper its identity: composed characters, single spaces, nothing else."""
+    """The form that gives a paper its identity: composed characters and single spaces."""
     return " ".join(unicodedata.normalize("NFC", text).split())
 
 
@@ -201,9 +201,9 @@ def _stemmer() -> Stemmer.Stemmer:
 
 
 def terms(text: str) -> list[str]:
-    """What `text` is found by, in order: stems, numbers, names whole and in parts, CJK bigrams.
+    r"""What `text` is found by, in order: stems, numbers, names whole and in parts, CJK bigrams.
 
-    "RN-DPO's 10.08\\%" gives rn, dpo, rndpo, 10.08. Words that every text has are left out.
+    "RN-DPO's 10.08\%" gives rn, dpo, rndpo, 10.08. Words that every text has are left out.
     """
     singular = _PLURAL_ACRONYM.sub(r"\1", text)
     return [term for token in tokens(singular) for term in _terms_of(token)]

@@ -15,7 +15,12 @@ _INTRODUCES = re.compile(
     r"|\bresulting (?:method|algorithm|framework|approach)\b",
     re.IGNORECASE,
 )
-_BY_BARE_NAME = re.compile(
+_BY_NAME = re.compile(
+    r"(?:called|termed|dubbed|named|namely|term|call(?:\s+it)?|method,|algorithm,|framework,"
+    r"|approach,|estimator,)\s+[*\"“]*(?P<name>(?:[A-Z][\w/+-]*\s+){0,3}[A-Z][\w/+-]*)"
+)
+_IN_BRACKETS = re.compile(r"\(\s*[*]*(?P<name>[A-Za-z][\w/+-]*[A-Z0-9][\w/+-]*)[*]*\s*\)")
+_BARE_NAME = re.compile(
     r"(?<![\w\\$({/√-])"
     r"(?:[A-Za-z]*[a-zA-Z0-9][A-Z]\w*(?:[-+]\w+)*|[A-Z]\w*(?:-\w*[A-Z0-9]\w*)+)(?![\w}])"
 )

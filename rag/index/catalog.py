@@ -1,0 +1,380 @@
+"""The truth: one SQLite file with the papers, where they came from, and their vectors.
+
+Whatever else the index consists of is derived from it. A reader sees one state of the catalog for
+as long as it needs (`reading`), the one writer changes it in one transaction (`writing`); each
+such change raises the catalog's revision, and a paper carries the revision that brought it in.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from queue import Empty, SimpleQueue
+
+import numpy as np
+
+from rag.errors import IndexUnusable, ResourceError
+from rag.index.embedding import Vectors
+from rag.schema import Paper, Sentence
+
+SCHEMA_VERSION = 1
+_BUSY_SECONDS = 10.0
+_STORED = np.float16  # a component's error of 2^-11 moves a cosine by 1e-5; half the disk
+
+_SCHEMA = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE files (
+    id INTEGER PRIMARY KEY,
+    path TEXT NOT NULL UNIQUE,      -- resolved; the identity of a source
+    label TEXT NOT NULL,            -- folder/name, as people are told it
+    digest TEXT NOT NULL            -- SHA-256 of the bytes that were read
+);
+CREATE TABLE papers (
+    id INTEGER PRIMARY KEY,
+    paper_id TEXT NOT NULL UNIQUE,
+    text TEXT NOT NULL,
+    title TEXT NOT NULL,
+    title_derived INTEGER NOT NULL,
+    sentences TEXT NOT NULL,        -- JSON: [[start, end], …] into text
+    revision INTEGER NOT NULL       -- of the catalog when the paper came in
+);
+CREATE INDEX papers_by_revision ON papers (revision);
+CREATE TABLE sources (              -- a paper may stand in several places
+    file INTEGER NOT NULL REFERENCES files ON DELETE CASCADE,
+    ordinal INTEGER NOT NULL,
+    paper INTEGER NOT NULL REFERENCES papers ON DELETE CASCADE,
+    start INTEGER NOT NULL,         -- character of the file where the text begins
+    PRIMARY KEY (file, ordinal)
+) WITHOUT ROWID;
+CREATE INDEX sources_by_paper ON sources (paper);
+CREATE TABLE vectors (              -- kept when a paper goes: nothing is embedded twice
+    paper_id TEXT NOT NULL,
+    model TEXT NOT NULL,            -- embedding model and chunking
+    matrix BLOB NOT NULL,           -- a row per chunk, float16
+    PRIMARY KEY (paper_id, model)
+);
+CREATE VIRTUAL TABLE postings USING fts5 (terms, tokenize = "unicode61 tokenchars '.'");
+CREATE VIRTUAL TABLE vocabulary USING fts5vocab (postings, row);
+"""
+
+_PAPER = """
+SELECT p.id, p.paper_id, p.text, p.title, p.title_derived, p.sentences,
+       f.label, s.ordinal, s.start
+FROM papers p
+JOIN sources s ON s.paper = p.id
+JOIN files f ON f.id = s.file
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How much the catalog holds."""
+
+    papers: int
+    files: int
+    sentences: int
+
+
+class Snapshot:
+    """One state of the catalog, for reading."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.connection = connection
+
+    def setting(self, key: str) -> str | None:
+        """A value that the index was built with, or None."""
+        row = self.connection.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+        return None if row is None else str(row[0])
+
+    @property
+    def revision(self) -> int:
+        """How many changes the catalog has seen."""
+        return int(self.setting("revision") or 0)
+
+    def counts(self) -> Counts:
+        """How many papers, files and sentences there are."""
+        row = self.connection.execute(
+            "SELECT (SELECT count(*) FROM papers), (SELECT count(*) FROM files),"
+            " (SELECT coalesce(sum(json_array_length(sentences)), 0) FROM papers)"
+        ).fetchone()
+        return Counts(*row)
+
+    def papers(self, paper_ids: Iterable[str]) -> dict[str, Paper]:
+        """Those of the named papers that there are, by id."""
+        wanted = json.dumps(list(paper_ids))
+        rows = self.connection.execute(
+            f"{_PAPER} WHERE p.paper_id IN (SELECT value FROM json_each(?))"
+            " ORDER BY f.path DESC, s.ordinal DESC",
+            (wanted,),
+        )
+        return {row[1]: _paper(row) for row in rows}  # the last one, the first source, stays
+
+    def all_papers(self) -> Iterator[Paper]:
+        """Every paper with its first source, in the order of files and places."""
+        seen: set[str] = set()
+        for row in self.connection.execute(f"{_PAPER} ORDER BY f.path, s.ordinal"):
+            if row[1] not in seen:
+                seen.add(row[1])
+                yield _paper(row)
+
+    def titles(self) -> list[tuple[str, str]]:
+        """Id and title of every paper."""
+        return self.connection.execute("SELECT paper_id, title FROM papers ORDER BY id").fetchall()
+
+    def at_source(self, ordinal: int) -> list[tuple[str, str]]:
+        """Label of file and paper id for every paper that stands at place `ordinal` of a file."""
+        return self.connection.execute(
+            "SELECT f.label, p.paper_id FROM sources s JOIN files f ON f.id = s.file"
+            " JOIN papers p ON p.id = s.paper WHERE s.ordinal = ? ORDER BY f.path",
+            (ordinal,),
+        ).fetchall()
+
+    def existing(self, paper_ids: Iterable[str]) -> set[str]:
+        """Those of the given ids that are in the catalog."""
+        rows = self.connection.execute(
+            "SELECT paper_id FROM papers WHERE paper_id IN (SELECT value FROM json_each(?))",
+            (json.dumps(list(paper_ids)),),
+        )
+        return {row[0] for row in rows}
+
+    def count_since(self, revision: int) -> int:
+        """How many papers came in after `revision`."""
+        row = self.connection.execute(
+            "SELECT count(*) FROM papers WHERE revision > ?", (revision,)
+        ).fetchone()
+        return int(row[0])
+
+    def matrices(self, model: str, paper_ids: Iterable[str], dimension: int) -> dict[str, Vectors]:
+        """Chunk vectors, shape (chunks, dimension), of those named papers that have them."""
+        rows = self.connection.execute(
+            "SELECT paper_id, matrix FROM vectors WHERE model = ?"
+            " AND paper_id IN (SELECT value FROM json_each(?))",
+            (model, json.dumps(list(paper_ids))),
+        )
+        return {paper_id: _matrix(blob, dimension) for paper_id, blob in rows}
+
+    def matrices_since(
+        self, model: str, revision: int, dimension: int
+    ) -> Iterator[tuple[str, Vectors]]:
+        """Id and chunk vectors of every paper that came in after `revision`, in stored order."""
+        rows = self.connection.execute(
+            "SELECT p.paper_id, v.matrix FROM papers p JOIN vectors v USING (paper_id)"
+            " WHERE p.revision > ? AND v.model = ? ORDER BY p.id",
+            (revision, model),
+        )
+        for paper_id, blob in rows:
+            yield paper_id, _matrix(blob, dimension)
+
+    def file_digests(self) -> dict[str, str]:
+        """Digest of every indexed file by its path."""
+        return dict(self.connection.execute("SELECT path, digest FROM files"))
+
+
+class Writer(Snapshot):
+    """The catalog in the hands of the one process that may change it."""
+
+    def set(self, key: str, value: str) -> None:
+        """Record what the index is built with."""
+        self.connection.execute(
+            "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+            (key, value),
+        )
+
+    def store_matrices(self, model: str, matrices: Mapping[str, Vectors]) -> None:
+        """Keep chunk vectors, before or after their papers are there."""
+        self.connection.executemany(
+            "INSERT OR REPLACE INTO vectors (paper_id, model, matrix) VALUES (?, ?, ?)",
+            [(key, model, m.astype(_STORED).tobytes()) for key, m in matrices.items()],
+        )
+
+    def replace_file(
+        self,
+        path: str,
+        label: str,
+        digest: str,
+        papers: Sequence[Paper],
+        terms_of: Callable[[Paper], str],
+    ) -> None:
+        """Make `papers` what the file at `path` holds; new ones are found by their terms."""
+        self.remove_file(path, keep_papers=True)
+        (file,) = self.connection.execute(
+            "INSERT INTO files (path, label, digest) VALUES (?, ?, ?) RETURNING id",
+            (path, label, digest),
+        ).fetchone()
+        for paper in papers:
+            key = self._paper_key(paper, terms_of)
+            self.connection.execute(
+                "INSERT INTO sources (file, ordinal, paper, start) VALUES (?, ?, ?, ?)",
+                (file, paper.ordinal, key, paper.source_offset),
+            )
+
+    def remove_file(self, path: str, *, keep_papers: bool = False) -> None:
+        """Forget a file; its papers go with it unless they stand elsewhere too."""
+        self.connection.execute("DELETE FROM files WHERE path = ?", (path,))
+        if not keep_papers:
+            self.remove_orphans()
+
+    def remove_orphans(self) -> int:
+        """Remove the papers that stand in no file any more; how many there were."""
+        orphans = "SELECT id FROM papers WHERE id NOT IN (SELECT paper FROM sources)"
+        self.connection.execute(f"DELETE FROM postings WHERE rowid IN ({orphans})")
+        return self.connection.execute(f"DELETE FROM papers WHERE id IN ({orphans})").rowcount
+
+    def raise_revision(self) -> int:
+        """Begin a new revision: papers stored from now on carry it."""
+        revision = self.revision + 1
+        self.set("revision", str(revision))
+        return revision
+
+    def _paper_key(self, paper: Paper, terms_of: Callable[[Paper], str]) -> int:
+        row = self.connection.execute(
+            "SELECT id FROM papers WHERE paper_id = ?", (paper.id,)
+        ).fetchone()
+        if row:
+            return int(row[0])
+        offsets = json.dumps([(s.start, s.end) for s in paper.sentences], separators=(",", ":"))
+        (key,) = self.connection.execute(
+            "INSERT INTO papers (paper_id, text, title, title_derived, sentences, revision)"
+            " VALUES (?, ?, ?, ?, ?, ?) RETURNING id",
+            (paper.id, paper.text, paper.title, paper.title_derived, offsets, self.revision),
+        ).fetchone()
+        self.connection.execute(
+            "INSERT INTO postings (rowid, terms) VALUES (?, ?)", (key, terms_of(paper))
+        )
+        return int(key)
+
+
+class Catalog:
+    """The catalog file. Safe for use by several threads; connections are kept for reuse."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._idle: SimpleQueue[sqlite3.Connection] = SimpleQueue()
+
+    def exists(self) -> bool:
+        """Whether there is a catalog at all."""
+        return self.path.is_file()
+
+    def create(self) -> None:
+        """Make an empty catalog unless there is one.
+
+        Raises:
+            ResourceError: the folder cannot be written.
+        """
+        if self.exists():
+            return
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            temporary = self.path.with_suffix(f".{os.getpid()}.new")
+            temporary.unlink(missing_ok=True)
+            connection = sqlite3.connect(temporary)
+            with connection:
+                connection.execute("PRAGMA journal_mode = WAL")
+                connection.executescript(_SCHEMA)
+                connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+            connection.close()
+            temporary.replace(self.path)
+        except (OSError, sqlite3.Error) as error:
+            raise ResourceError(
+                f"{self.path.parent} cannot be written",
+                cause=getattr(error, "strerror", None) or str(error),
+                remedy="Name another place with --data-dir or RAG_DATA_DIR.",
+            ) from error
+
+    @contextmanager
+    def reading(self) -> Iterator[Snapshot]:
+        """One state of the catalog, unchanged until the block ends."""
+        with self._transaction("BEGIN") as connection:
+            yield Snapshot(connection)
+
+    @contextmanager
+    def writing(self) -> Iterator[Writer]:
+        """A change of the catalog: all of it when the block ends, none of it if it raises."""
+        with self._transaction("BEGIN IMMEDIATE") as connection:
+            yield Writer(connection)
+
+    def close(self) -> None:
+        """Close the kept connections."""
+        while True:
+            try:
+                self._idle.get_nowait().close()
+            except Empty:
+                return
+
+    @contextmanager
+    def _transaction(self, begin: str) -> Iterator[sqlite3.Connection]:
+        connection = self._connection()
+        try:
+            with self._translated():
+                connection.execute(begin)
+                yield connection
+                connection.execute("COMMIT")
+        except BaseException:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            raise
+        finally:
+            self._idle.put(connection)
+
+    def _connection(self) -> sqlite3.Connection:
+        try:
+            return self._idle.get_nowait()
+        except Empty:
+            with self._translated():
+                return self._connect()
+
+    def _connect(self) -> sqlite3.Connection:
+        if not self.exists():
+            raise IndexUnusable(
+                f"There is no index in {self.path.parent}", remedy="Run `rag index` first."
+            )
+        connection = sqlite3.connect(
+            self.path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
+        )
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA foreign_keys = ON")
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        if version != SCHEMA_VERSION:
+            connection.close()
+            raise IndexUnusable(
+                f"The catalog {self.path} has format {version}, this program reads "
+                f"{SCHEMA_VERSION}",
+                remedy="Upgrade askpapers, or name another --data-dir.",
+            )
+        return connection
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorname in {"SQLITE_FULL", "SQLITE_READONLY", "SQLITE_CANTOPEN"}:
+                raise ResourceError(
+                    f"The catalog {self.path} cannot be written",
+                    cause=str(error),
+                    remedy="Check the disk space and the permissions, or use --data-dir.",
+                ) from error
+            raise IndexUnusable(
+                f"The catalog {self.path} is not usable", cause=str(error)
+            ) from error
+        except sqlite3.DatabaseError as error:
+            raise IndexUnusable(
+                f"The catalog {self.path} is damaged",
+                cause=str(error),
+                remedy="Move it away and run `rag index` on your files again.",
+            ) from error
+
+
+def _paper(row: tuple[int, str, str, str, int, str, str, int, int]) -> Paper:
+    _, paper_id, text, title, derived, offsets, label, ordinal, start = row
+    sentences = tuple(Sentence(text[a:b], a, b) for a, b in json.loads(offsets))
+    return Paper(paper_id, label, ordinal, start, text, title, bool(derived), sentences)
+
+
+def _matrix(blob: bytes, dimension: int) -> Vectors:
+    return np.frombuffer(blob, dtype=_STORED).reshape(-1, dimension).astype(np.float32)

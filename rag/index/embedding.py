@@ -1,0 +1,152 @@
+"""Text to vectors: a protocol, and the embedded model on OpenVINO.
+
+The embedded model is quantised dynamically: the scale of its integers is taken over a whole
+request, so the vector of a text that is sent together with others depends on them. Each text is
+therefore a request of its own, and one request per processor runs at a time: equally fast on two
+processors (9,200 against 8,900 word pieces/s in batches of 16), without padding, and a text has
+one vector whatever it is indexed with.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rag.errors import ModelError, WeightsError
+
+if TYPE_CHECKING:
+    import openvino
+    import tokenizers
+
+Vectors = NDArray[np.float32]
+
+PROBE = "A probe sentence by which one embedding model is told from another."
+SAME_MODEL = 0.98  # the same weights on other processors differ by rounding only
+_MAX_PIECES = 256  # positions that all-MiniLM-L6-v2 was trained on
+
+
+class Embedder(Protocol):
+    """Maps texts to unit vectors, one row for each text."""
+
+    @property
+    def name(self) -> str:
+        """The model's name in the settings."""
+
+    @property
+    def dimension(self) -> int:
+        """The length of a vector."""
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Unit vectors, shape (len(texts), dimension), float32, in the order of `texts`."""
+
+    def count_pieces(self, text: str) -> int:
+        """How many word pieces the model reads `text` as."""
+
+
+class OpenVinoEmbedder:
+    """A sentence-transformers model in ONNX form, mean-pooled; loaded at its first use."""
+
+    def __init__(self, name: str, dimension: int, model: Path, tokenizer: Path) -> None:
+        self.name = name
+        self.dimension = dimension
+        self._model_path = model
+        self._tokenizer_path = tokenizer
+        self._loading = threading.Lock()
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """See `Embedder.embed`.
+
+        Raises:
+            ModelError: the model returned something that is not a finite vector.
+        """
+        import openvino
+
+        vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
+        queue = openvino.AsyncInferQueue(self._compiled)
+
+        def store(request: openvino.InferRequest, row: int) -> None:
+            vectors[row] = request.get_output_tensor(0).data[0].mean(axis=0)
+
+        queue.set_callback(store)
+        for row, encoding in enumerate(self._tokenizer.encode_batch(list(texts))):
+            ids = np.array([encoding.ids], dtype=np.int64)
+            inputs = {
+                "input_ids": ids,
+                "attention_mask": np.ones_like(ids),
+                "token_type_ids": np.zeros_like(ids),
+            }
+            queue.start_async(inputs, row)
+        queue.wait_all()
+        return unit(vectors, self.name)
+
+    def count_pieces(self, text: str) -> int:
+        """See `Embedder.count_pieces`; the two marks that frame every input are not counted."""
+        return len(self._counter.encode(text, add_special_tokens=False).ids)
+
+    @cached_property
+    def _tokenizer(self) -> tokenizers.Tokenizer:
+        tokenizer = _load_tokenizer(self._tokenizer_path)
+        tokenizer.enable_truncation(_MAX_PIECES)
+        return tokenizer
+
+    @cached_property
+    def _counter(self) -> tokenizers.Tokenizer:
+        return _load_tokenizer(self._tokenizer_path)
+
+    @property
+    def _compiled(self) -> openvino.CompiledModel:
+        with self._loading:
+            return self._compiled_once
+
+    @cached_property
+    def _compiled_once(self) -> openvino.CompiledModel:
+        import openvino
+
+        core = openvino.Core()
+        try:
+            model = core.read_model(self._model_path)
+            return core.compile_model(model, "CPU", {"PERFORMANCE_HINT": "THROUGHPUT"})
+        except RuntimeError as error:
+            raise WeightsError(
+                f"The embedding model {self._model_path.name} cannot be loaded",
+                cause=str(error).splitlines()[-1],
+                remedy="Run `rag models verify`.",
+            ) from error
+
+
+def unit(vectors: Vectors, model: str) -> Vectors:
+    """Rows scaled to length 1.
+
+    Raises:
+        ModelError: a row is zero or not finite; no neighbour could be told from such a vector.
+    """
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    if not (np.isfinite(lengths).all() and (lengths > 0).all()):
+        raise ModelError(
+            f"The embedding model {model} returned a vector without direction",
+            cause="zero or not finite",
+            remedy="Run `rag models verify`.",
+        )
+    return np.asarray(vectors / lengths, dtype=np.float32)
+
+
+def _load_tokenizer(path: Path) -> tokenizers.Tokenizer:
+    import tokenizers
+
+    try:
+        tokenizer = tokenizers.Tokenizer.from_file(str(path))
+    except Exception as error:  # the vendor raises nothing narrower
+        raise WeightsError(
+            f"The tokenizer {path.name} cannot be loaded",
+            cause=str(error),
+            remedy="Run `rag models verify`.",
+        ) from error
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    return tokenizer

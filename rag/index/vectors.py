@@ -1,0 +1,281 @@
+"""Nearest papers by vector: immutable generations of a Chroma collection.
+
+Chroma's rows are durable, its vector index is not: it is overwritten in place, a kill during a
+flush breaks it, a missing file gives partial results without an error, and flipped bits end the
+process. So a collection is never changed once it is in use. A generation is built aside from the
+catalog's vectors, verified in a process of its own, described by a manifest, and made current by
+replacing one small file. Anything that is wrong with it is found before the first query, and the
+answer to it is another generation.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+
+from rag.errors import ResourceError
+from rag.index.embedding import Vectors
+from rag.index.manifest import (
+    Damaged,
+    Manifest,
+    check,
+    describe,
+    read_manifest,
+    sync,
+    write_durably,
+)
+
+if TYPE_CHECKING:
+    import chromadb
+    from chromadb.api.client import Client
+
+_COLLECTION = "papers"
+_CURRENT = "CURRENT"
+_VERIFY_SECONDS = 600
+_SELF_QUERIES = 20
+_SEARCH_WIDTH = 200  # hnsw:ef; must reach the number of neighbours that are asked for
+
+
+class Generation:
+    """One verified collection, opened at its first query."""
+
+    def __init__(self, folder: Path, manifest: Manifest) -> None:
+        self.folder = folder
+        self.manifest = manifest
+        self._opening = threading.Lock()
+        self._client: Client | None = None
+        self._collection: chromadb.Collection | None = None
+
+    def query(self, vector: Vectors, limit: int) -> list[tuple[str, float]]:
+        """Ids and cosine similarities of the nearest rows, nearest first, at most `limit`.
+
+        Raises:
+            Damaged: the collection cannot be opened or searched.
+        """
+        limit = min(limit, self.manifest.rows)
+        if limit == 0:
+            return []
+        try:
+            found = self._opened().query(
+                query_embeddings=[vector.tolist()], n_results=limit, include=["distances"]
+            )
+        except Damaged:
+            raise
+        except Exception as error:  # the vendor's errors have no common base
+            raise Damaged(f"The vectors in {self.folder} are damaged", cause=str(error)) from error
+        distances = (found["distances"] or [[]])[0]
+        return [(row, 1.0 - d) for row, d in zip(found["ids"][0], distances, strict=True)]
+
+    def close(self) -> None:
+        """Close the collection; a later query opens it again."""
+        with self._opening:
+            if self._client is not None:
+                self._client.close()
+            self._client = self._collection = None
+
+    def _opened(self) -> chromadb.Collection:
+        with self._opening:
+            if self._collection is None:
+                check(self.folder, self.manifest)
+                self._client = _client(self.folder)
+                self._collection = self._client.get_collection(_COLLECTION, embedding_function=None)
+            return self._collection
+
+
+class Generations:
+    """The folder of generations and the file that names the current one."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def current(self) -> Generation | None:
+        """The generation in force, or None where there is none yet.
+
+        Raises:
+            Damaged: it is named but not there, or its manifest cannot be read.
+        """
+        try:
+            name = (self.root / _CURRENT).read_text(encoding="ascii").strip()
+        except FileNotFoundError:
+            return None
+        except (OSError, UnicodeDecodeError) as error:
+            raise Damaged(f"{self.root / _CURRENT} cannot be read", cause=str(error)) from error
+        folder = self.root / name
+        if not name.startswith("gen-") or "/" in name:
+            raise Damaged(f"{self.root / _CURRENT} names no generation")
+        return Generation(folder, read_manifest(folder))
+
+    def build(
+        self,
+        rows: Iterable[tuple[str, Vectors]],
+        count: int,
+        *,
+        model: str,
+        dimension: int,
+        revision: int,
+    ) -> Generation:
+        """Make the given ids and unit vectors, `count` of them and at least 2, the current one.
+
+        The caller holds the write lock. Until the last step the generation before stays in force,
+        and it is kept on disk until the next success.
+
+        Raises:
+            Damaged: what was built does not verify.
+            ResourceError: no space or no permission.
+        """
+        self.clean()
+        temporary = self.root / f"{self._next_name()}.tmp"
+        try:
+            temporary.mkdir(parents=True)
+            ids = _fill(temporary, rows, count, dimension)
+            manifest = describe(temporary, ids, model=model, dimension=dimension, revision=revision)
+            _verify_in_child(temporary)
+            return self._publish(temporary, manifest)
+        except OSError as error:
+            raise ResourceError(
+                f"{self.root} cannot be written",
+                cause=error.strerror or str(error),
+                remedy="Check the disk space and the permissions, or use --data-dir.",
+            ) from error
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
+
+    def clean(self) -> None:
+        """Remove what a build that was killed left behind. The caller holds the write lock."""
+        for leftover in self.root.glob("gen-*.tmp"):
+            shutil.rmtree(leftover, ignore_errors=True)
+
+    def _next_name(self) -> str:
+        numbers = [int(p.name[4:10]) for p in self.root.glob("gen-??????") if p.name[4:].isdigit()]
+        return f"gen-{max(numbers, default=0) + 1:06d}"
+
+    def _publish(self, temporary: Path, manifest: Manifest) -> Generation:
+        before = (self.root / _CURRENT).read_text().strip() if self._has_current() else ""
+        folder = temporary.with_suffix("")
+        for path in [*temporary.rglob("*"), temporary]:
+            sync(path)
+        temporary.rename(folder)
+        write_durably(self.root / _CURRENT, folder.name + "\n")
+        for old in self.root.glob("gen-??????"):
+            if old.name not in {before, folder.name}:
+                shutil.rmtree(old, ignore_errors=True)
+        return Generation(folder, manifest)
+
+    def _has_current(self) -> bool:
+        return (self.root / _CURRENT).is_file()
+
+
+def verify(folder: Path) -> None:
+    """Open a generation and try it: every row is there, is finite, and a sample finds itself.
+
+    Raises:
+        Damaged: it does not hold what its manifest says.
+    """
+    manifest = read_manifest(folder)
+    check(folder, manifest)
+    client = _client(folder)
+    try:
+        collection = client.get_collection(_COLLECTION, embedding_function=None)
+        step = max(1, manifest.rows // _SELF_QUERIES)
+        seen = 0
+        for offset in range(0, manifest.rows, 500):
+            page = collection.get(include=["embeddings"], limit=500, offset=offset)
+            matrix = np.asarray(page["embeddings"], dtype=np.float32)
+            if not np.isfinite(matrix).all():
+                raise Damaged(f"{folder} holds a vector that is not finite")
+            seen += len(page["ids"])
+            for row in range((-offset) % step, len(matrix), step):
+                _find_itself(collection, matrix[row], folder)
+        if seen != manifest.rows:
+            raise Damaged(f"{folder} is damaged", cause=f"{seen} of {manifest.rows} rows")
+    finally:
+        client.close()
+
+
+def _find_itself(collection: chromadb.Collection, vector: Vectors, folder: Path) -> None:
+    found = collection.query(query_embeddings=[vector.tolist()], n_results=1, include=["distances"])
+    if not found["distances"] or not found["distances"][0] or found["distances"][0][0] > 1e-3:
+        raise Damaged(f"{folder} is damaged", cause="a row does not find itself")
+
+
+def _fill(
+    folder: Path, rows: Iterable[tuple[str, Vectors]], count: int, dimension: int
+) -> list[str]:
+    client = _client(folder)
+    try:
+        limit = min(client.get_max_batch_size(), 2_000)
+        collection = _new_collection(client, count)
+        ids: list[str] = []
+        for batch in _batches(rows, limit):
+            vectors = np.stack([vector for _, vector in batch])
+            if vectors.shape[1] != dimension or not np.isfinite(vectors).all():
+                raise Damaged("A stored vector is not usable", remedy="Run `rag index --rebuild`.")
+            names = [name for name, _ in batch]
+            collection.upsert(ids=names, embeddings=vectors)
+            ids += names
+        return ids
+    finally:
+        client.close()
+
+
+def _new_collection(client: Client, count: int) -> chromadb.Collection:
+    """Its vectors reach the disk once, with the last row, and none is left to be replayed."""
+    return client.create_collection(
+        _COLLECTION,
+        embedding_function=None,
+        configuration={
+            "hnsw": {
+                "space": "cosine",
+                "ef_search": _SEARCH_WIDTH,
+                "sync_threshold": count,
+                "batch_size": min(count, 100),
+            }
+        },
+    )
+
+
+def _client(folder: Path) -> Client:
+    """The one place where Chroma is opened: no `.env` of the working folder, no telemetry."""
+    import chromadb
+    from chromadb.config import Settings
+
+    settings = Settings(_env_file=None, anonymized_telemetry=False)  # type: ignore[call-arg]
+    return cast("Client", chromadb.PersistentClient(str(folder), settings=settings))
+
+
+def _verify_in_child(folder: Path) -> None:
+    """Flipped bits in a vector index end the process that reads them; so another one does."""
+    command = [sys.executable, "-m", "rag.index.vectors", str(folder)]
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=_VERIFY_SECONDS, check=False
+        )
+    except subprocess.TimeoutExpired as error:
+        raise Damaged(f"{folder} could not be verified", cause="out of time") from error
+    if done.returncode:
+        last = (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]
+        raise Damaged(f"{folder} did not verify", cause=last)
+
+
+def _batches(
+    rows: Iterable[tuple[str, Vectors]], size: int
+) -> Iterator[Sequence[tuple[str, Vectors]]]:
+    iterator = iter(rows)
+    while batch := list(islice(iterator, size)):
+        yield batch
+
+
+if __name__ == "__main__":
+    try:
+        verify(Path(sys.argv[1]))
+    except Exception as error:  # a child process: its last line is all that is read
+        sys.stderr.write(f"{error}\n")
+        sys.exit(1)
