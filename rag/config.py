@@ -49,9 +49,9 @@ class Config(BaseModel):
     )
 
     embedding_model: str = Field("all-minilm-l6-v2", description="name in `rag models list`")
-    chunk_sentences: int = Field(3, ge=1, le=50, description="sentences in a chunk, at most")
+    chunk_sentences: int = Field(1, ge=1, le=50, description="sentences in a chunk, at most")
     chunk_word_pieces: int = Field(
-        128, ge=16, le=254, description="word pieces in a chunk, at most"
+        254, ge=16, le=254, description="word pieces in a chunk of several sentences, at most"
     )
 
     llm: Literal["auto", "openai", "local", "none"] = Field(
@@ -80,9 +80,12 @@ class Config(BaseModel):
 
     max_question_chars: int = Field(8_000, ge=1, le=1_000_000, description="longest question")
     top_k: int = Field(10, ge=1, le=1_000, description="papers that a search returns")
-    weight_dense: Share = Field(0.35, description="share of chunk similarity in a paper's score")
+    weight_dense: Share = Field(0.25, description="share of a paper's own vector in its score")
     weight_lexical: Share = Field(0.50, description="share of BM25 in a paper's score")
-    weight_sentence: Share = Field(0.15, description="share of the best sentence's similarity")
+    weight_sentence: Share = Field(0.25, description="share of the paper's best sentence")
+    lexical_coverage: Share = Field(
+        0.35, description="share of a question's weight that BM25 must meet to count in full"
+    )
     evidence_papers: int = Field(4, ge=1, le=50, description="papers that an answer draws on")
     evidence_sentences: int = Field(9, ge=1, le=100, description="sentences shown to the model")
 

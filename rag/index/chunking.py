@@ -7,7 +7,7 @@ sentence's vector is also what evidence is chosen by, and each word is embedded 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from rag.schema import Chunk, Paper, Sentence
 
@@ -26,6 +26,18 @@ def chunk(
     sizes = [count_pieces(s.text) for s in paper.sentences] if sentences > 1 else []
     windows = _windows(sizes, sentences, word_pieces) if sizes else _singles(len(paper.sentences))
     return [_chunk(paper, ordinal, first, last) for ordinal, (first, last) in enumerate(windows)]
+
+
+def spread(paper: Paper, chunks: Sequence[Chunk], scores: Sequence[float]) -> list[float]:
+    """The score of each sentence of `paper`: that of the best chunk that holds it."""
+    return [
+        max(
+            score
+            for piece, score in zip(chunks, scores, strict=True)
+            if piece.start <= sentence.start and sentence.end <= piece.end
+        )
+        for sentence in paper.sentences
+    ]
 
 
 def _singles(count: int) -> Iterator[tuple[int, int]]:

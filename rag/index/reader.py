@@ -8,7 +8,7 @@ only makes it fast.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import cast
@@ -17,9 +17,11 @@ import numpy as np
 
 from rag.errors import IndexUnusable
 from rag.index.catalog import Catalog, Snapshot
+from rag.index.chunking import chunk, spread
 from rag.index.embedding import PROBE, SAME_MODEL, Embedder, Vectors, unit
 from rag.index.manifest import Damaged
 from rag.index.vectors import Generation, Generations
+from rag.schema import Chunk, Paper
 
 REBUILD = "Run `rag index --rebuild`, or go back to the former setting."
 
@@ -36,6 +38,15 @@ class BuiltWith:
     def key(self) -> str:
         """What vectors are filed under."""
         return f"{self.embedding_model}/{self.chunk_sentences}/{self.chunk_word_pieces}"
+
+    def chunks(self, paper: Paper, embedder: Embedder) -> list[Chunk]:
+        """The chunks of `paper`, in the order of the rows of its matrix."""
+        return chunk(
+            paper,
+            sentences=self.chunk_sentences,
+            word_pieces=self.chunk_word_pieces,
+            count_pieces=embedder.count_pieces,
+        )
 
     def compare(self, snapshot: Snapshot) -> None:
         """Check that the index in `snapshot` was built with these settings.
@@ -114,7 +125,7 @@ class IndexReader:
         with self._catalog.reading() as snapshot:
             self._built_with.compare(snapshot)
             self._probe(snapshot)
-            yield IndexState(snapshot, generation, self._built_with.key, self._embedder.dimension)
+            yield IndexState(snapshot, generation, self._built_with, self._embedder)
 
     def lost(self, damage: Damaged) -> None:
         """Give up the current generation and have it repaired."""
@@ -162,12 +173,18 @@ class IndexState:
     """One state of the index."""
 
     def __init__(
-        self, snapshot: Snapshot, generation: Generation | None, key: str, dimension: int
+        self,
+        snapshot: Snapshot,
+        generation: Generation | None,
+        built_with: BuiltWith,
+        embedder: Embedder,
     ) -> None:
         self.snapshot = snapshot
         self._generation = generation
-        self._key = key
-        self._dimension = dimension
+        self._built_with = built_with
+        self._embedder = embedder
+        self._key = built_with.key
+        self._dimension = embedder.dimension
 
     @property
     def name(self) -> str:
@@ -194,6 +211,10 @@ class IndexState:
     def chunk_matrices(self, paper_ids: list[str]) -> dict[str, Vectors]:
         """Chunk vectors of the named papers, shape (chunks, dimension)."""
         return self.snapshot.matrices(self._key, paper_ids, self._dimension)
+
+    def by_sentence(self, paper: Paper, similarities: Sequence[float]) -> list[float]:
+        """Similarity of each sentence of `paper` from those of its chunks."""
+        return spread(paper, self._built_with.chunks(paper, self._embedder), similarities)
 
     def _from_generation(
         self, generation: Generation, vector: Vectors, limit: int

@@ -16,7 +16,6 @@ from rag.corpus.files import digest
 from rag.errors import AskPapersError, IndexUnusable, InputError
 from rag.index import lexical
 from rag.index.catalog import Catalog, Counts, Snapshot
-from rag.index.chunking import chunk
 from rag.index.embedding import PROBE, Embedder, Vectors
 from rag.index.lock import write_lock
 from rag.index.manifest import Damaged
@@ -186,16 +185,7 @@ class Indexer:
         return snapshot.setting("embedding_model") == self._embedder.name
 
     def _store(self, papers: list[Paper]) -> None:
-        settings = self._built_with
-        chunks = [
-            chunk(
-                paper,
-                sentences=settings.chunk_sentences,
-                word_pieces=settings.chunk_word_pieces,
-                count_pieces=self._embedder.count_pieces,
-            )
-            for paper in papers
-        ]
+        chunks = [self._built_with.chunks(paper, self._embedder) for paper in papers]
         vectors = self._embedder.embed([piece.text for pieces in chunks for piece in pieces])
         matrices: dict[str, Vectors] = {}
         start = 0
@@ -203,7 +193,7 @@ class Indexer:
             matrices[paper.id] = vectors[start : start + len(pieces)]
             start += len(pieces)
         with self.catalog.writing() as writer:
-            writer.store_matrices(settings.key, matrices)
+            writer.store_matrices(self._built_with.key, matrices)
 
     def _stored_papers(self) -> Iterator[Paper]:
         with self.catalog.reading() as snapshot:
