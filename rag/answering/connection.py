@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
+from urllib.parse import urlsplit
 
 from rag.answering.faults import Peer
 from rag.errors import ConfigError
@@ -40,8 +41,7 @@ class Line:
         self._ends = time.monotonic() + seconds
         self._handle: socket.socket | None = None
         self._lock = threading.Lock()
-        self._timer = threading.Timer(max(seconds, 0.0), self.cut, [cause])
-        self._timer.daemon = True
+        self._timer = self._cutting_in(seconds, cause)
 
     @property
     def remaining(self) -> float:
@@ -61,6 +61,22 @@ class Line:
         with self._lock:
             self.cause = self.cause or cause
             self._shut()
+
+    def hurry(self, seconds: float) -> None:
+        """Leave only so much time from now on, if there was more."""
+        if seconds < self.remaining:
+            self._stop()
+            self._timer = self._cutting_in(seconds, f"cut {seconds:g} s after the end")
+            self._timer.start()
+
+    def _cutting_in(self, seconds: float, cause: str) -> threading.Timer:
+        timer = threading.Timer(max(seconds, 0.0), self.cut, [cause])
+        timer.daemon = True
+        return timer
+
+    def _stop(self) -> None:
+        self._timer.cancel()
+        self._timer.join()
 
     def _shut(self) -> None:
         if self.cause and self._handle is not None:
@@ -82,8 +98,7 @@ class Line:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._timer.cancel()
-        self._timer.join()
+        self._stop()
         with self._lock:
             self._drop()
 
@@ -91,9 +106,11 @@ class Line:
 class Network:
     """Makes the HTTP client for one server and ties its connections to lines."""
 
-    def __init__(self, peer: Peer, hostname: str) -> None:
+    def __init__(self, peer: Peer, url: str) -> None:
+        parts = urlsplit(url)
         self._peer = peer
-        self._loopback = is_loopback(hostname)
+        self._tls = parts.scheme == "https"
+        self._loopback = is_loopback(parts.hostname or "")
         self._here = threading.local()
 
     @contextmanager
@@ -118,7 +135,8 @@ class Network:
 
         try:
             return httpx2.Client(
-                trust_env=not self._loopback,
+                verify=httpx2.create_ssl_context() if self._tls else True,
+                trust_env=not self._loopback,  # proxies; the certificates are read above
                 follow_redirects=False,
                 limits=httpx2.Limits(max_connections=None, max_keepalive_connections=0),
                 event_hooks={"request": [self._prepare], "response": [_cap]},

@@ -19,14 +19,16 @@ from rag.errors import ServerError
 
 REDACTED = "[key]"
 EMPTY = "empty reply"
+CLOSED = "closed by this program"
 PARAMETERS = ("stream_options", "temperature", "max_completion_tokens", "max_tokens")
 PASSING_STATUS = frozenset({408, 409, 429})
 
 _QUOTE_CHARS = 240
+_WORD = r"[^\s'\",;()]*"
 _KEY_LIKE = re.compile(
     r"\b(?:sk|pk|rk|hf|gsk|xai|nvapi)[-_][\w*.\-]{3,}"  # the prefixes that providers use
     r"|\bAIza[\w*\-]{8,}"
-    r"|[^\s'\"]*\*{3,}[^\s'\"]*"  # a key that the server masked itself
+    rf"|{_WORD}\*{{3,}}{_WORD}"  # a key that the server masked itself
     r"|(?<=Bearer )[^\s'\"]+"
     r"|(?<=://)[^\s/@]+(?=@)",
     re.IGNORECASE,
@@ -120,7 +122,7 @@ class Peer:
         if len(self.key) >= 4:
             text = text.replace(self.key, REDACTED)
         if len(self.key) >= 12:  # servers echo the beginning: redact the word that holds it
-            text = re.sub(rf"[^\s'\"]*{re.escape(self.key[:6])}[^\s'\"]*", REDACTED, text)
+            text = re.sub(rf"{_WORD}{re.escape(self.key[:6])}{_WORD}", REDACTED, text)
         text = _KEY_LIKE.sub(REDACTED, text)
         return text if len(text) <= _QUOTE_CHARS else text[: _QUOTE_CHARS - 1] + "…"
 
@@ -172,7 +174,8 @@ def explain(reply: Reply) -> Fault:
 
 
 def _context(reply: Reply) -> Fault | None:
-    if reply.status not in {400, 413, 422, 500} or not _CONTEXT.search(reply.text):
+    fits = reply.status in {400, 422, 500} and _CONTEXT.search(reply.text)
+    if not fits and reply.status != 413:
         return None
     prompt = _number(reply.fields.get("n_prompt_tokens"), _PROMPT, reply.text)
     window = _number(reply.fields.get("n_ctx"), _WINDOW, reply.text)
@@ -304,8 +307,8 @@ def ended_early(peer: Peer) -> Fault:
 
 
 def stopped(peer: Peer, cause: str) -> Fault:
-    """The fault of a reply that this program cut."""
-    remedy = "Raise answer_timeout if the model is that slow."
+    """The fault of a reply that this program cut: its time was over, or it was closed."""
+    remedy = "" if cause == CLOSED else "Raise answer_timeout if the model is that slow."
     return Fault(ServerError(f"{peer.host} did not finish", cause=cause, remedy=remedy))
 
 

@@ -41,6 +41,7 @@ __all__ = [
 OFFICIAL_URL = "https://api.openai.com/v1"
 OFFICIAL_MODEL = "gpt-4.1-mini"
 MODELS_SHOWN = 10
+GRACE_SECONDS = 2.0  # for the token counts, once the text is complete
 
 
 @dataclass(frozen=True)
@@ -130,9 +131,8 @@ class OpenAIGenerator:
         `extra` goes into every request as it is. Nothing is sent before the first `stream`.
         """
         self._url = base_url or OFFICIAL_URL
-        parts = urlsplit(self._url)
-        self._peer = Peer(parts.netloc.rpartition("@")[2], api_key)
-        self._network = Network(self._peer, parts.hostname or "")
+        self._peer = Peer(urlsplit(self._url).netloc.rpartition("@")[2], api_key)
+        self._network = Network(self._peer, self._url)
         self._model = model or (OFFICIAL_MODEL if base_url is None else "")
         self._output = output
         self._connect_timeout = connect_timeout
@@ -147,6 +147,7 @@ class OpenAIGenerator:
         self._lock = threading.Lock()
         self._client: openai.OpenAI | None = None
         self._lines: set[Line] = set()
+        self._closed = False
 
     @property
     def name(self) -> str:
@@ -180,9 +181,10 @@ class OpenAIGenerator:
     def close(self) -> None:
         """End running streams (their readers get AnswerIncomplete) and free the connections."""
         with self._lock:
+            self._closed = True
             client, lines = self._client, list(self._lines)
         for line in lines:
-            line.cut("closed by this program")
+            line.cut(faults.CLOSED)
         if client is not None:
             client.close()
 
@@ -216,7 +218,7 @@ class OpenAIGenerator:
             try:
                 body.update(self._body(request, line))
                 with closing(self._send(body, line)) as response:
-                    yield from _pieces(response, reply)
+                    yield from _pieces(response, reply, line)
             except (
                 *(openai.OpenAIError, httpx2.HTTPError, httpx2.StreamError, RuntimeError),
                 *(wire.NotAnAnswer, wire.ErrorReply, Fault),
@@ -390,6 +392,8 @@ class OpenAIGenerator:
     def _bound(self, line: Line) -> Iterator[openai.OpenAI]:
         """The client, whose connections made meanwhile in this thread belong to `line`."""
         with self._lock:
+            if self._closed:
+                raise faults.stopped(self._peer, faults.CLOSED)
             if self._client is None:
                 self._client = self._connected()
         with self._network.on(line):
@@ -413,8 +417,10 @@ class OpenAIGenerator:
         )
 
 
-def _pieces(response: httpx2.Response, reply: wire.Collected) -> Iterator[str]:
+def _pieces(response: httpx2.Response, reply: wire.Collected, line: Line) -> Iterator[str]:
     for delta in wire.deltas(response.iter_bytes()):
+        if delta.finish is not None:
+            line.hurry(GRACE_SECONDS)
         if piece := reply.take(delta):
             yield piece
         if reply.done:

@@ -48,7 +48,8 @@ class Patience:
         if seconds > limit:
             raise _too_long(fault, seconds, limit) from None
         tries = f"try {failures + 1} of {allowed + 1}"
-        notify(f"waiting {seconds:.2g} s ({fault.reason}, {tries}), Ctrl-C to stop")
+        shown = f"{seconds:.0f}" if seconds >= 10 else f"{seconds:.2g}"
+        notify(f"waiting {shown} s ({fault.reason}, {tries}), Ctrl-C to stop")
         self.sleep(seconds)
 
 
