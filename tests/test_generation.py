@@ -813,6 +813,15 @@ def test_a_server_without_schemas_is_remembered(script: Script) -> None:
         assert "response_format" not in server.posts[1].body
 
 
+def test_a_server_that_took_a_schema_is_asked_with_the_next_one_again() -> None:
+    scripts = (OK, refusal(400, "json_schema: cannot resolve $ref"), OK)
+    with ScriptedServer(*scripts) as server, closing(generator(server.url)) as asked:
+        assert text_of(asked, STRUCTURED) == "All good."
+        with pytest.raises(SchemaUnsupported):
+            text_of(asked, STRUCTURED)
+        assert asked.structured
+
+
 def test_output_schema_insists_and_output_text_sends_none() -> None:
     outcome, _ = tell(refusal(501, "no"), request=STRUCTURED, output="schema")
     assert type(outcome.error) is ServerError

@@ -1,4 +1,4 @@
-"""The HTTP beneath a model client: what is sent, what is capped, and how it is cut.
+"""The HTTP beneath a model client: what is sent, what is capped, how it is cut and how it fails.
 
 No timeout of an HTTP client ends a server that sends a byte now and then: each byte starts the
 wait anew. Closing a socket does not wake a thread that waits on it, shutting it down does; so a
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ipaddress
 import socket
+import ssl
 import threading
 import time
 from collections.abc import Iterator, Mapping
@@ -17,8 +18,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlsplit
 
-from rag.answering.faults import Peer
-from rag.errors import ConfigError
+from rag.answering.faults import Fault, Peer
+from rag.errors import ConfigError, ServerError
 
 if TYPE_CHECKING:
     import httpx2
@@ -195,3 +196,60 @@ def _cap(response: httpx2.Response) -> None:
     whole = response.status_code != 200 or response.request.method == "GET"
     if whole and isinstance(response.stream, httpx2.SyncByteStream):
         response.stream = Capped(response.stream)
+
+
+def explain_connection(peer: Peer, error: BaseException, *, connect: float, idle: float) -> Fault:
+    """The fault behind an exception of the connection, told by what lies at its root.
+
+    `connect` and `idle` are the timeouts in seconds that were in force. A timeout is not passing:
+    three times the wait is what makes a client seem to hang.
+    """
+    chain = list(_chain(error))
+    names = {type(e).__name__ for e in chain}
+    if "ConnectTimeout" in names:
+        return _unreachable(peer, f"no connection within {connect:g} s")
+    if names & {"ReadTimeout", "WriteTimeout", "PoolTimeout", "APITimeoutError"}:
+        return Fault(
+            ServerError(
+                f"{peer.host} sent nothing for {idle:g} s",
+                cause="idle timeout",
+                remedy="Raise idle_timeout if the model is that slow.",
+            )
+        )
+    for cause in chain:
+        if isinstance(cause, socket.gaierror):
+            return _unreachable(peer, f"host name not found: {cause.strerror}")
+        if isinstance(cause, ssl.SSLError):
+            return _unreachable(peer, f"TLS: {peer.quote(cause.reason or str(cause))}")
+        if isinstance(cause, ConnectionRefusedError):
+            return _unreachable(peer, "connection refused", passing=True)
+    text = peer.quote(_root_text(chain))
+    if names & {"ConnectError", "ProxyError", "UnsupportedProtocol", "LocalProtocolError"}:
+        return _unreachable(peer, text, passing="ConnectError" in names)
+    what = f"The connection to {peer.host} broke"
+    lost = ServerError(what, cause=text, remedy="Is the server still running?")
+    return Fault(lost, passing=True, reason="connection lost")
+
+
+def _root_text(chain: list[BaseException]) -> str:
+    """The words of the innermost exception that has any."""
+    told = (getattr(e, "strerror", None) or str(e) for e in reversed(chain))
+    return next((text for text in told if text), type(chain[-1]).__name__)
+
+
+def _unreachable(peer: Peer, cause: str, *, passing: bool = False) -> Fault:
+    error = ServerError(
+        f"The model server at {peer.host} cannot be reached",
+        cause=cause,
+        remedy="Is the server running? Check OPENAI_BASE_URL.",
+    )
+    return Fault(error, passing=passing, reason=cause)
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    seen: set[int] = set()
+    current: BaseException | None = error
+    while current is not None and id(current) not in seen:
+        seen.add(id(current))
+        yield current
+        current = current.__cause__ or current.__context__

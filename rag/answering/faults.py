@@ -1,18 +1,15 @@
 """What went wrong at a model server, in words for the reader. Pure; works on duck-typed values.
 
-Each rule turns a status and a body, or an exception of the connection, into a `Fault`: the error
-to raise for it and whether another attempt may help. Whatever a server said is quoted short,
-printable and without anything that looks like a key, because servers echo the key they refuse.
+Each rule turns a status and a body into a `Fault`: the error to raise for it and whether another
+attempt may help. (What the connection itself does wrong is told by `connection`.) Whatever a
+server said is quoted short, printable and without anything that looks like a key, because servers
+echo the key they refuse.
 """
 
 from __future__ import annotations
 
-import email.utils
-import math
 import re
-import socket
-import ssl
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from rag.errors import ServerError
@@ -320,84 +317,3 @@ def not_an_answer(peer: Peer, description: str) -> Fault:
         remedy="Check OPENAI_BASE_URL (it usually ends in /v1).",
     )
     return Fault(error)
-
-
-def explain_connection(peer: Peer, error: BaseException, *, connect: float, idle: float) -> Fault:
-    """The fault behind an exception of the connection, told by what lies at its root.
-
-    `connect` and `idle` are the timeouts in seconds that were in force. A timeout is not passing:
-    three times the wait is what makes a client seem to hang.
-    """
-    chain = list(_chain(error))
-    names = {type(e).__name__ for e in chain}
-    if "ConnectTimeout" in names:
-        return _unreachable(peer, f"no connection within {connect:g} s")
-    if names & {"ReadTimeout", "WriteTimeout", "PoolTimeout", "APITimeoutError"}:
-        return Fault(
-            ServerError(
-                f"{peer.host} sent nothing for {idle:g} s",
-                cause="idle timeout",
-                remedy="Raise idle_timeout if the model is that slow.",
-            )
-        )
-    for cause in chain:
-        if isinstance(cause, socket.gaierror):
-            return _unreachable(peer, f"host name not found: {cause.strerror}")
-        if isinstance(cause, ssl.SSLError):
-            return _unreachable(peer, f"TLS: {peer.quote(cause.reason or str(cause))}")
-        if isinstance(cause, ConnectionRefusedError):
-            return _unreachable(peer, "connection refused", passing=True)
-    text = peer.quote(_root_text(chain))
-    if names & {"ConnectError", "ProxyError", "UnsupportedProtocol", "LocalProtocolError"}:
-        return _unreachable(peer, text, passing="ConnectError" in names)
-    what = f"The connection to {peer.host} broke"
-    lost = ServerError(what, cause=text, remedy="Is the server still running?")
-    return Fault(lost, passing=True, reason="connection lost")
-
-
-def _root_text(chain: list[BaseException]) -> str:
-    """The words of the innermost exception that has any."""
-    told = (getattr(e, "strerror", None) or str(e) for e in reversed(chain))
-    return next((text for text in told if text), type(chain[-1]).__name__)
-
-
-def _unreachable(peer: Peer, cause: str, *, passing: bool = False) -> Fault:
-    error = ServerError(
-        f"The model server at {peer.host} cannot be reached",
-        cause=cause,
-        remedy="Is the server running? Check OPENAI_BASE_URL.",
-    )
-    return Fault(error, passing=passing, reason=cause)
-
-
-def _chain(error: BaseException) -> Iterator[BaseException]:
-    seen: set[int] = set()
-    current: BaseException | None = error
-    while current is not None and id(current) not in seen:
-        seen.add(id(current))
-        yield current
-        current = current.__cause__ or current.__context__
-
-
-def retry_after(headers: Mapping[str, str], now: float) -> float | None:
-    """Seconds that the server asks to wait: a number, an HTTP date, or None for anything else.
-
-    `now` is the wall clock in seconds since the epoch, which dates are compared with.
-    """
-    for name, scale in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
-        seconds = _seconds(headers.get(name, ""), now)
-        if seconds is not None:
-            return seconds / scale
-    return None
-
-
-def _seconds(value: str, now: float) -> float | None:
-    try:
-        seconds = float(value)
-    except ValueError:
-        try:
-            seconds = email.utils.parsedate_to_datetime(value).timestamp() - now
-        except (ValueError, TypeError, OverflowError):
-            return None
-        return max(0.0, seconds)
-    return seconds if math.isfinite(seconds) and seconds >= 0 else None

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 from urllib.parse import urlsplit
 
 from rag.answering import faults, wire
-from rag.answering.connection import Line, Network
+from rag.answering.connection import Line, Network, explain_connection
 from rag.answering.faults import ContextTooSmall, Fault, Peer, SchemaUnsupported
-from rag.answering.retry import Patience
+from rag.answering.retry import Patience, retry_after
 from rag.answering.wire import Finish
 from rag.errors import AnswerIncomplete, ServerError
 
@@ -142,7 +142,7 @@ class OpenAIGenerator:
         )
         self._extra = dict(extra or {})
         self._max_chars = max_chars
-        self._schema_refused = False
+        self._schema_taken = self._schema_refused = False
         self._refused_parameters: frozenset[str] = frozenset()
         self._lock = threading.Lock()
         self._client: openai.OpenAI | None = None
@@ -227,6 +227,7 @@ class OpenAIGenerator:
             fault = self._verdict(failed, reply, line, body)
         if fault is not None:
             raise self._raised(fault, reply.text)
+        self._schema_taken = self._schema_taken or "response_format" in body
         yield Completion(
             reply.finish or "unknown",
             reply.prompt_tokens,
@@ -313,18 +314,18 @@ class OpenAIGenerator:
             return faults.explain_error_event(self._peer, error.body, sent)
         response = getattr(error, "response", None)
         if response is None:
-            return faults.explain_connection(
+            return explain_connection(
                 self._peer, error, connect=self._connect_timeout, idle=self._idle_timeout
             )
-        wait = faults.retry_after(response.headers, time.time())
+        wait = retry_after(response.headers, time.time())
         body = getattr(error, "body", None) or response.headers.get("location", "")
         return faults.explain(faults.Reply(self._peer, response.status_code, body, sent, wait))
 
     def _adapted(self, fault: Fault) -> bool:
         """Remember what this server does not take; True if another attempt can go without it."""
         if isinstance(fault.error, SchemaUnsupported):
-            if self._output == "auto":
-                self._schema_refused = True
+            if self._output == "auto":  # a server that took another schema dislikes this one only
+                self._schema_refused = not self._schema_taken
                 raise fault.error from None
             raise ServerError(
                 fault.error.what, cause=fault.error.cause, remedy=fault.error.remedy

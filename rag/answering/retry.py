@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import email.utils
+import math
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -73,3 +75,27 @@ def _too_long(fault: Fault, seconds: float, limit: float) -> ServerError:
         cause=fault.error.cause,
         remedy=f"Try again after {until:%H:%M} UTC, or raise max_retry_wait and answer_timeout.",
     )
+
+
+def retry_after(headers: Mapping[str, str], now: float) -> float | None:
+    """Seconds that the server asks to wait: a number, an HTTP date, or None for anything else.
+
+    `now` is the wall clock in seconds since the epoch, which dates are compared with.
+    """
+    for name, scale in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
+        seconds = _seconds(headers.get(name, ""), now)
+        if seconds is not None:
+            return seconds / scale
+    return None
+
+
+def _seconds(value: str, now: float) -> float | None:
+    try:
+        seconds = float(value)
+    except ValueError:
+        try:
+            seconds = email.utils.parsedate_to_datetime(value).timestamp() - now
+        except (ValueError, TypeError, OverflowError):
+            return None
+        return max(0.0, seconds)
+    return seconds if math.isfinite(seconds) and seconds >= 0 else None
