@@ -292,7 +292,9 @@ def test_G08_unknown_model_lists_the_offer(offered: list[str] | None) -> None:
         assert len(server.posts) == 1
     assert isinstance(outcome.error, ServerError)
     assert "OPENAI_MODEL" in outcome.message
-    assert ("one of: a, b" in outcome.message) is (offered == ["a", "b"])
+    others = offered == ["a", "b"]
+    assert ("has no model m" in outcome.message) is others
+    assert ("one of: a, b" in outcome.message) is others
 
 
 # ---------------------------------------------------------------- no answer at all
@@ -418,6 +420,7 @@ def limited(retry_after: str) -> Script:
         pytest.param("soon", 0.5, id="G05-retry-after-garbage"),
         pytest.param("-3", 0.5, id="G05-retry-after-negative"),
         pytest.param("nan", 0.5, id="G05-retry-after-nan"),
+        pytest.param("inf", 0.5, id="G05-retry-after-inf"),
     ],
 )
 def test_G05_the_wait_that_the_server_asks_for(header: str, wait: float) -> None:
@@ -912,6 +915,7 @@ def test_closing_ends_a_stream_that_another_thread_reads() -> None:
         assert len(server.posts) == 1
     assert isinstance(caught[0], AnswerIncomplete)
     assert caught[0].partial == "some"
+    assert "closed by this program" in str(caught[0])
 
 
 def test_many_streams_at_once_do_not_mix() -> None:
@@ -966,8 +970,31 @@ def test_G15_slices_line_ends_comments_and_unknown_fields(newline: bytes, size: 
     raw = json.dumps(chunk(TEXT), ensure_ascii=False).encode()
     lines = [b": comment", b"", b"id: 7", b"retry: 10", b"data:" + raw, b"", b""]
     lines += [b"event: message", b"data: " + json.dumps(usage(1, 1)).encode(), b"other: x", b""]
-    lines += [b"data: " + json.dumps(chunk(finish="stop")).encode(), b"", b"data: [DONE]", b"", b""]
-    assert read_text(slices(newline.join(lines), size)) == TEXT
+    lines += [b"data:" + line for line in json.dumps(chunk("!"), indent=1).encode().split(b"\n")]
+    lines += [b"", b"data: " + json.dumps(chunk(finish="stop")).encode(), b""]
+    lines += [b"data: [DONE]", b"", b""]
+    assert read_text(slices(newline.join(lines), size)) == TEXT + "!"
+
+
+@pytest.mark.parametrize("piece", [b"x" * 65_536, b"data: " + b"x" * 65_530 + b"\n"])
+def test_G18_an_event_without_end_is_not_collected_for_ever(piece: bytes) -> None:
+    sent = 0
+
+    def endless() -> Iterator[bytes]:
+        nonlocal sent
+        yield b"data: "
+        while sent < 4 * wire.MAX_EVENT_BYTES:
+            sent += len(piece)
+            yield piece
+
+    with pytest.raises(wire.NotAnAnswer, match="larger than"):
+        list(wire.deltas(endless()))
+    assert sent < 2 * wire.MAX_EVENT_BYTES
+
+
+def test_G15_line_ends_may_be_mixed() -> None:
+    whole = event(chunk("a")).replace(b"\n\n", b"\r\n\n") + event(chunk("b")) + DONE
+    assert read_text(slices(whole, 1)) == "ab"
 
 
 def test_G15_one_byte_slices_over_a_socket() -> None:
@@ -1059,6 +1086,11 @@ def test_a_lone_half_of_a_pair_is_replaced() -> None:
 )
 def test_what_a_server_says_is_quoted_safely(said: str, kept: str) -> None:
     assert faults.Peer("h", KEY).quote(said) == kept
+
+
+def test_the_beginning_of_a_key_is_not_shown_either() -> None:
+    peer = faults.Peer("h", "abcdef0123456789")
+    assert peer.quote("wrong: abcdef01..., try again") == "wrong: [key], try again"
 
 
 def test_the_scripted_generator_is_a_generator_too() -> None:
