@@ -1,0 +1,296 @@
+"""Stand-ins that behave: a model server with faults, and a generator that follows a script."""
+
+from __future__ import annotations
+
+import json
+import socket
+import struct
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import TracebackType
+from typing import Any, Literal, Self
+
+from rag.answering.generation import Completion, Finish, Request
+from rag.errors import AskPapersError
+
+Ending = Literal["close", "reset", "short", "unfinished chunk", "hang"]
+
+
+def chunk(text: str | None = None, finish: str | None = None, **delta: object) -> dict[str, object]:
+    """One event of a streamed chat completion."""
+    content: dict[str, object] = {} if text is None else {"content": text}
+    choice = {"index": 0, "delta": content | delta, "finish_reason": finish}
+    return {"id": "x", "object": "chat.completion.chunk", "model": "served", "choices": [choice]}
+
+
+def usage(prompt: int, completion: int) -> dict[str, object]:
+    """The last event of a stream with `include_usage`: counts, and no choices."""
+    counts = {"prompt_tokens": prompt, "completion_tokens": completion}
+    return {"id": "x", "object": "chat.completion.chunk", "choices": [], "usage": counts}
+
+
+def event(body: object) -> bytes:
+    """A server-sent event."""
+    return b"data: " + (body if isinstance(body, bytes) else json.dumps(body).encode()) + b"\n\n"
+
+
+DONE = event(b"[DONE]")
+
+
+@dataclass(frozen=True)
+class Script:
+    """One reply: the bytes in the pieces in which they are sent, and how the connection ends.
+
+    `pause` is the time in seconds before each piece. `ending`: "close" is clean; "reset" drops the
+    connection; "short" promises more bytes than come; "unfinished chunk" stops inside a chunked
+    body; "hang" stays silent until the client leaves or the server is closed.
+    """
+
+    pieces: Iterable[bytes] = ()
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
+    content_type: str = "text/event-stream"
+    ending: Ending = "close"
+    pause: float = 0.0
+    answers: bool = True  # False: no status line either, only the ending
+
+
+def body(content: object, status: int = 200, **headers: str) -> Script:
+    """A JSON document, or other content as it is; `retry_after="7"` becomes a header."""
+    raw = content if isinstance(content, bytes) else json.dumps(content).encode()
+    kind = "text/html" if raw.startswith(b"<") else "application/json"
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return Script([raw], status, named, kind)
+
+
+def refusal(status: int, message: str, **fields: object) -> Script:
+    """An error in OpenAI's form."""
+    return body({"error": {"message": message, **fields}}, status)
+
+
+def streamed(
+    pieces: Iterable[str],
+    *,
+    finish: str | None = "stop",
+    done: bool = True,
+    ending: Ending = "close",
+    pause: float = 0.0,
+) -> Script:
+    """Text in pieces, then the reason for the end and `[DONE]`, unless told otherwise."""
+    sent = [event(chunk(piece)) for piece in pieces]
+    sent += [event(chunk(finish=finish))] if finish else []
+    sent += [DONE] if done else []
+    return Script(sent, ending=ending, pause=pause)
+
+
+@dataclass(frozen=True)
+class Received:
+    """A request as it reached the server."""
+
+    method: str
+    path: str
+    headers: Mapping[str, str]
+    body: dict[str, Any]
+
+
+class ScriptedServer:
+    """A model server on a loopback port that follows a queue of scripts, one for each POST.
+
+    The last script answers every further request. `models` is what `/models` offers; None: 404.
+    """
+
+    def __init__(self, *scripts: Script, models: Sequence[str] | None = None) -> None:
+        self.queue = list(scripts)
+        self.models = models
+        self.history: list[Received] = []
+        self.open = 0
+        self.aborted = 0
+        self.closing = threading.Event()
+        self._changed = threading.Condition()
+        self._server = _Server(("127.0.0.1", 0), _Handler)
+        self._server.owner = self
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,))
+
+    @property
+    def host(self) -> str:
+        return f"127.0.0.1:{self._server.server_address[1]}"
+
+    @property
+    def url(self) -> str:
+        return f"http://{self.host}/v1"
+
+    @property
+    def posts(self) -> list[Received]:
+        return [received for received in self.history if received.method == "POST"]
+
+    def next_script(self) -> Script:
+        with self._changed:
+            return self.queue.pop(0) if len(self.queue) > 1 else self.queue[0]
+
+    def count(self, *, opened: int = 0, aborted: int = 0) -> None:
+        with self._changed:
+            self.open += opened
+            self.aborted += aborted
+            self._changed.notify_all()
+
+    def wait_until(self, reached: Callable[[Self], bool], seconds: float = 2.0) -> bool:
+        """Whether the counters reach a state in that time."""
+        with self._changed:
+            return self._changed.wait_for(lambda: reached(self), seconds)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.closing.set()
+        self._server.shutdown()
+        self._thread.join()
+        self._server.server_close()  # joins the threads of the requests
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = False
+    block_on_close = True
+    request_queue_size = 64
+    owner: ScriptedServer
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: _Server
+
+    def log_message(self, format: str, *args: Any) -> None:  # the name is the base class's
+        pass
+
+    def handle(self) -> None:
+        owner = self.server.owner
+        owner.count(opened=1)
+        try:
+            super().handle()
+        except (BrokenPipeError, ConnectionResetError):
+            owner.count(aborted=1)
+        finally:
+            owner.count(opened=-1)
+
+    def do_GET(self) -> None:
+        self._note({})
+        models = self.server.owner.models
+        if models is None:
+            self._play(refusal(404, "no such address"))
+        else:
+            self._play(body({"object": "list", "data": [{"id": name} for name in models]}))
+
+    def do_POST(self) -> None:
+        length = int(self.headers.get("content-length", 0))
+        self._note(json.loads(self.rfile.read(length)))
+        self._play(self.server.owner.next_script())
+
+    def _note(self, sent: dict[str, Any]) -> None:
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        received = Received(self.command, self.path, headers, sent)
+        self.server.owner.history.append(received)
+
+    def _play(self, script: Script) -> None:
+        self.close_connection = True
+        chunked = script.ending == "unfinished chunk"
+        if script.answers:
+            self._head(script, chunked)
+        for piece in script.pieces:
+            if script.pause and self._left(script.pause):
+                raise BrokenPipeError
+            self.wfile.write(b"%x\r\n%s\r\n" % (len(piece), piece) if chunked else piece)
+            self.wfile.flush()
+        if script.ending == "reset":
+            linger = struct.pack("ii", 1, 0)
+            self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+            self.connection.close()
+        elif script.ending == "hang" and self._left(60.0):
+            raise BrokenPipeError
+
+    def _head(self, script: Script, chunked: bool) -> None:
+        self.send_response(script.status)
+        self.send_header("content-type", script.content_type)
+        self.send_header("connection", "close")
+        if chunked:
+            self.send_header("transfer-encoding", "chunked")
+        if script.ending == "short":
+            self.send_header("content-length", "1000000")
+        for name, value in script.headers.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.flush()
+
+    def _left(self, seconds: float) -> bool:
+        """Wait that long; True as soon as the client has gone. The server's end ends the wait."""
+        ends = time.monotonic() + seconds
+        while time.monotonic() < ends and not self.server.owner.closing.is_set():
+            self.connection.settimeout(min(0.02, max(ends - time.monotonic(), 0.001)))
+            try:
+                if not self.connection.recv(1024):
+                    return True
+            except TimeoutError:
+                continue
+            except ConnectionResetError:
+                return True
+            finally:
+                self.connection.settimeout(None)
+        return False
+
+
+Answer = str | AskPapersError | Sequence[str]
+
+
+class ScriptedGenerator:
+    """A Generator that takes its replies from a queue; the last one answers every further request.
+
+    A reply is text (cut into pieces of `piece` characters), the pieces themselves, or an error to
+    raise. `history` holds the requests, `closed` counts iterators that were closed before the end.
+    """
+
+    def __init__(
+        self,
+        *replies: Answer,
+        name: str = "scripted model",
+        structured: bool = True,
+        finish: Finish = "stop",
+        piece: int = 7,
+    ) -> None:
+        self.queue: list[Answer] = list(replies)
+        self.name = name
+        self.structured = structured
+        self.finish: Finish = finish
+        self.piece = piece
+        self.history: list[Request] = []
+        self.closed = 0
+        self.is_closed = False
+
+    def stream(
+        self, request: Request, notify: Callable[[str], None] = lambda _: None
+    ) -> Iterator[str | Completion]:
+        self.history.append(request)
+        return self._play(self.queue.pop(0) if len(self.queue) > 1 else self.queue[0])
+
+    def _play(self, reply: Answer) -> Iterator[str | Completion]:
+        if isinstance(reply, AskPapersError):
+            raise reply
+        step = self.piece
+        whole = isinstance(reply, str)
+        pieces = [reply[i : i + step] for i in range(0, len(reply), step)] if whole else reply
+        try:
+            yield from (str(piece) for piece in pieces)
+        except GeneratorExit:
+            self.closed += 1
+            raise
+        yield Completion(self.finish, 10, len(pieces), 0.0, self.name)
+
+    def close(self) -> None:
+        self.is_closed = True
