@@ -14,13 +14,14 @@ import subprocess
 import tempfile
 import threading
 import zipfile
-from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
 
 from rag.errors import AskPapersError, ResourceError, WeightsError
 from rag.models.catalogue import Part
+from rag.models.files import size_of
 
 PARALLEL_PARTS = 4
 TICK = 0.2  # seconds
@@ -48,8 +49,8 @@ class Job:
 def fetch_all(jobs: Sequence[Job], python: str, tick: Callable[[], None]) -> None:
     """Fetch parts, a few at a time, calling `tick` in this thread while they come.
 
-    A part is at its target complete and on disk, or not at all. The first failure, an interrupt
-    or an exception out of `tick` stops the rest; what is complete by then stays.
+    A part is at its target complete and on disk, or not at all. After a failure nothing new is
+    begun and what is on its way may finish; an interrupt, or an exception out of `tick`, kills it.
 
     Args:
         jobs: What to fetch; pip works in folders beside the targets.
@@ -61,29 +62,38 @@ def fetch_all(jobs: Sequence[Job], python: str, tick: Callable[[], None]) -> Non
         ResourceError: the disk is full.
     """
     fetcher = _Fetcher(python)
+    failures: list[BaseException] = []
     with ThreadPoolExecutor(PARALLEL_PARTS) as pool:
         try:
             pending: set[Future[None]] = {pool.submit(fetcher.fetch, job) for job in jobs}
             while pending:
-                done, pending = wait(pending, TICK, FIRST_EXCEPTION)
-                for future in done:
-                    future.result()
+                done, pending = wait(pending, TICK, FIRST_COMPLETED)
+                failures += [e for f in done if not f.cancelled() and (e := f.exception())]
+                if failures:
+                    for future in pending:
+                        future.cancel()
                 tick()
         except BaseException:
             fetcher.stop()
             pool.shutdown(cancel_futures=True)
             raise
+    if failures:
+        raise failures[0]
 
 
 def bytes_growing(folder: Path) -> int:
-    """Bytes of the wheels that are being downloaded below `folder`."""
-    total = 0
-    for wheel in folder.glob(f"{SCRATCH}*/**/*.whl"):
-        try:
-            total += wheel.stat().st_size
-        except FileNotFoundError:  # finished and taken apart since it was listed
-            continue
-    return total
+    """Bytes of the wheels that are being downloaded below `folder`.
+
+    pip copies a finished wheel from its scratch space to its place: both count once.
+    """
+    return sum(max(_wheel_sizes(scratch), default=0) for scratch in folder.glob(f"{SCRATCH}*"))
+
+
+def _wheel_sizes(folder: Path) -> Iterator[int]:
+    for place, _, names in os.walk(folder):  # which, unlike rglob, bears a folder that vanishes
+        for name in names:
+            if name.endswith(".whl"):
+                yield size_of(Path(place, name)) or 0
 
 
 def sweep(folder: Path) -> None:
