@@ -1,0 +1,87 @@
+# The environment is .venv; empty files in it say which step was last done, so that a step runs
+# again only when a lock file or pyproject.toml is newer. Weights and index have their own places.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+UV_VERSION := 0.13.9
+BIN := .venv/bin
+UV := $(BIN)/uv
+CREATED := .venv/.created-with-uv-$(UV_VERSION)
+RUNTIME := .venv/.runtime
+DEVELOPMENT := .venv/.development
+
+# uv is several times faster; pip, which follows, knows the user's own index and certificates.
+install = $(UV) pip install --python $(BIN)/python --compile-bytecode $(1) \
+	|| $(BIN)/python -m pip install $(1)
+compile = $(UV) pip compile --universal --generate-hashes --python-version 3.11
+
+PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do \
+	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
+	&& echo $$python && break; done)
+
+export Q
+
+.PHONY: help setup chat ask test check weights browser lock clean
+
+help: ## this list
+	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
+
+setup: $(RUNTIME) ## the environment, and the weights that the settings need
+	@$(BIN)/rag models pull
+
+chat: setup ## index the seeds and open the chat page
+	@$(BIN)/rag index
+	@exec $(BIN)/python app.py
+
+ask: setup ## one answer on the terminal: make ask Q="What is known about ...?"
+	@test -n "$$Q" || { echo 'error: no question. Use make ask Q="..."' >&2; exit 2; }
+	@$(BIN)/rag index >/dev/null
+	@$(BIN)/rag ask "$$Q"
+
+test: $(DEVELOPMENT) weights browser ## all tests, with the real models and a real browser
+	@$(BIN)/pytest
+
+check: $(DEVELOPMENT) ## lint, format, types, then all tests
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	@$(MAKE) --no-print-directory test
+
+lock: $(CREATED) ## work out both lock files anew from pyproject.toml
+	$(compile) pyproject.toml -o requirements.lock --quiet
+	$(compile) --group dev -c requirements.lock -o requirements-dev.lock --quiet
+
+clean: ## remove the environment and caches; weights and index stay
+	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(CREATED):
+	@test -n "$(PYTHON)" || { echo 'error: no Python 3.11 or newer. Name one: make PYTHON=...' >&2; exit 2; }
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
+	@touch $@
+
+$(RUNTIME): $(CREATED) requirements.lock pyproject.toml
+	$(call install,--require-hashes -r requirements.lock)
+	$(call install,--no-deps -e .)
+	@touch $@
+
+$(DEVELOPMENT): $(RUNTIME) requirements-dev.lock
+	$(call install,--require-hashes -r requirements-dev.lock)
+	@touch $@
+
+# The tests run the default models whatever server the settings name.
+weights: $(RUNTIME)
+	@$(BIN)/rag models pull all-minilm-l6-v2 qwen2.5-coder-1.5b
+
+browser:
+	@command -v chromium >/dev/null && exit 0; \
+	root=$$([ "$$(id -u)" = 0 ] || echo sudo -n); \
+	if command -v apt-get >/dev/null && $$root true 2>/dev/null; then \
+		echo 'Installing chromium for the tests of the page.'; \
+		$$root apt-get update -qq && $$root apt-get install -qq -y --no-install-recommends chromium >/dev/null && exit 0; \
+	fi; \
+	echo 'chromium is not on PATH and cannot be installed from here: install it to test the page.' >&2
