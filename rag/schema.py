@@ -78,11 +78,15 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A sentence of an answer, the numbers of its citations and what checking it gave."""
+    """A sentence of an answer, the numbers of its citations and what checking it gave.
+
+    `support` holds the very sentences that it relies on.
+    """
 
     text: str
     citations: tuple[int, ...]
     verdict: Verdict
+    support: tuple[Evidence, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +120,8 @@ class Answer:
 
     `manifest` names what made the answer (index state, models, prompts, settings, evidence),
     so that it can be replayed and compared. `note` tells the reader what went otherwise than
-    asked, such as a stream that broke off; it is empty when all went well.
+    asked; it is empty when all went well. `complete` is false where the writing broke off, and
+    then the claims are those that had come.
     """
 
     question: str
@@ -128,3 +133,4 @@ class Answer:
     nearest: tuple[Nearest, ...]
     manifest: Mapping[str, object]
     note: str = ""
+    complete: bool = True

@@ -137,7 +137,7 @@ class Generations:
             temporary.mkdir(parents=True)
             ids = _fill(temporary, rows, count, dimension)
             manifest = describe(temporary, ids, model=model, dimension=dimension, revision=revision)
-            _verify_in_child(temporary)
+            verify_in_child(temporary)
             return self._publish(temporary, manifest)
         except OSError as error:
             raise ResourceError(
@@ -251,7 +251,7 @@ def _client(folder: Path) -> Client:
     return cast("Client", chromadb.PersistentClient(str(folder), settings=settings))
 
 
-def _verify_in_child(folder: Path) -> None:
+def verify_in_child(folder: Path) -> None:
     """Flipped bits in a vector index end the process that reads them; so another one does."""
     command = [sys.executable, "-m", "rag.index.vectors", str(folder)]
     try:

@@ -323,7 +323,7 @@ def main() -> None:
     threading.Thread(target=_exit_with_parent, daemon=True).start()
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what native code prints belongs to the log
-    import xllamacpp  # type: ignore[import-untyped]
+    import xllamacpp
 
     server = xllamacpp.Server(_configured(xllamacpp.CommonParams(), settings))
     answers.write(json.dumps({"address": server.listening_address}) + "\n")

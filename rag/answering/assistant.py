@@ -1,0 +1,158 @@
+"""The assistant: from a question to a checked answer. The one place where parts are composed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Self
+
+from rag.answering.abstention import holds_nothing
+from rag.answering.events import Done, Event
+from rag.answering.parts import built_with, embedder_of, writer_of
+from rag.answering.prompting import label
+from rag.answering.work import Work
+from rag.answering.writing import Task, Writer
+from rag.config import Config
+from rag.index.catalog import Catalog
+from rag.index.manifest import Damaged
+from rag.index.reader import IndexReader
+from rag.index.sync import Indexer
+from rag.index.vectors import Generations
+from rag.retrieval.evidence import choose
+from rag.retrieval.fusion import Weights
+from rag.retrieval.lookup import find_paper
+from rag.retrieval.query import read_question
+from rag.retrieval.search import Found, Searcher
+from rag.schema import Answer, Evidence, Paper
+
+_CLAIMS = 3
+_SUMMARY_CLAIMS = 4
+_SUMMARY_SENTENCES = 20
+_SUMMARISE = "Summarise this paper."
+
+
+class Assistant:
+    """Searches, answers and summarises over one index. Safe for use by several threads."""
+
+    def __init__(
+        self, config: Config, reader: IndexReader, searcher: Searcher, writer: Writer
+    ) -> None:
+        self.config = config
+        self._reader = reader
+        self._searcher = searcher
+        self._writer = writer
+
+    @classmethod
+    def from_config(cls, config: Config, notify: Callable[[str], None] = lambda _: None) -> Self:
+        """Compose an assistant. Nothing is loaded or connected before it is needed.
+
+        `notify` hears of repairs that a reader should know of.
+
+        Raises:
+            WeightsError: the settings ask for weights that are not there.
+            ConfigError: the settings ask for a server without saying which.
+        """
+        embedder = embedder_of(config)
+        indexer = Indexer(config.data_dir, embedder, built_with(config), lambda *_: None)
+
+        def repair(damage: Damaged) -> None:
+            notify(f"{damage} It is built again from the catalog.")
+            indexer.rebuild_vectors()
+
+        reader = IndexReader(
+            Catalog(config.data_dir / "catalog.sqlite3"),
+            Generations(config.data_dir / "vectors"),
+            embedder,
+            built_with(config),
+            repair,
+        )
+        weights = Weights(
+            config.weight_dense,
+            config.weight_lexical,
+            config.weight_sentence,
+            config.lexical_coverage,
+        )
+        return cls(config, reader, Searcher(reader, embedder, weights), writer_of(config))
+
+    @property
+    def writer_name(self) -> str:
+        """Who writes the answers."""
+        return self._writer.name
+
+    def search(self, question: str, limit: int | None = None) -> Found:
+        """The papers nearest to a question, each with its best sentences.
+
+        Raises:
+            UsageError: an empty question, or one that is too long.
+            IndexUnusable: there is no index to search.
+        """
+        asked = read_question(question, max_chars=self.config.max_question_chars)
+        return self._searcher.search(asked, limit or self.config.top_k)
+
+    def ask(self, question: str) -> Iterator[Event]:
+        """Answer a question, event by event; the last one holds the whole answer.
+
+        Raises:
+            UsageError, IndexUnusable: as `search`.
+            ModelError: the model could not be used, and nothing was written.
+        """
+        asked = read_question(question, max_chars=self.config.max_question_chars)
+        found = self._searcher.search(asked, self.config.top_k, sentences=_SUMMARY_SENTENCES)
+        chosen = choose(
+            found.hits,
+            papers=self.config.evidence_papers,
+            sentences=self.config.evidence_sentences,
+        )
+        sentences = label([(hit.paper, evidence) for hit, evidence in chosen])
+        work = Work(self.config, self._writer, asked.text, found.index_state, found)
+        if not sentences or holds_nothing(found):
+            yield work.abstain()
+            return
+        yield from work.write(Task("answer", asked.text, tuple(sentences), _CLAIMS))
+
+    def answer(self, question: str) -> Answer:
+        """Answer a question, whole."""
+        return last_answer(self.ask(question))
+
+    def summarize(self, reference: str) -> Iterator[Event]:
+        """A cited summary of one paper, named by id, `source:ordinal` or name.
+
+        Raises:
+            PaperNotFound: no paper, or several, answer to the reference.
+        """
+        with self._reader.state() as state:
+            paper = find_paper(state.snapshot, reference)
+            state_name = state.name
+        evidence = [
+            Evidence(paper.id, index, s.text, s.start, s.end, 0.0)
+            for index, s in enumerate(paper.sentences[:_SUMMARY_SENTENCES])
+        ]
+        work = Work(self.config, self._writer, f"Summary of {paper.title}", state_name)
+        sentences = tuple(label([(paper, e) for e in evidence]))
+        yield from work.write(Task("summary", _SUMMARISE, sentences, _SUMMARY_CLAIMS))
+
+    def find(self, reference: str) -> Paper:
+        """The paper that a reference names."""
+        with self._reader.state() as state:
+            return find_paper(state.snapshot, reference)
+
+    def close(self) -> None:
+        """End the model and close the index."""
+        self._writer.close()
+        self._reader.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def last_answer(events: Iterator[Event]) -> Answer:
+    """The answer that a run of events ends with."""
+    answer: Answer | None = None
+    for event in events:
+        if isinstance(event, Done):
+            answer = event.answer
+    if answer is None:
+        raise RuntimeError("the events ended without an answer")
+    return answer

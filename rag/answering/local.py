@@ -1,0 +1,84 @@
+"""The embedded model as a generator: the same protocol, a server in a child process behind it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+
+from rag.answering.generation import Completion, OpenAIGenerator, Request, silent
+from rag.config import Config
+from rag.errors import AnswerIncomplete, ServerError
+from rag.models.llama import LlamaServer
+
+
+class LocalGenerator:
+    """Starts the embedded model at the first question and replaces it once if it dies."""
+
+    def __init__(self, server: LlamaServer, model: str, config: Config) -> None:
+        self._server = server
+        self._model = model
+        self._config = config
+        self._guard = threading.Lock()
+        self._client: OpenAIGenerator | None = None
+        self._client_url = ""
+
+    @property
+    def name(self) -> str:
+        """The model's name in the settings."""
+        return f"{self._model} on this machine"
+
+    @property
+    def structured(self) -> bool:
+        """llama.cpp holds a reply to its schema."""
+        return True
+
+    def stream(
+        self, request: Request, notify: Callable[[str], None] = silent
+    ) -> Iterator[str | Completion]:
+        """See `Generator.stream`. A model that dies before any text is started once more."""
+        shown = False
+        try:
+            for piece in self._connected(notify).stream(request, notify):
+                shown = True
+                yield piece
+        except AnswerIncomplete:
+            raise
+        except ServerError:
+            if shown or not self._server.ensure_running():
+                raise
+            notify("the local model ended and was started again")
+            yield from self._connected(notify).stream(request, notify)
+
+    def close(self) -> None:
+        """End the child process."""
+        with self._guard:
+            if self._client is not None:
+                self._client.close()
+            self._client = None
+            self._server.close()
+
+    def _connected(self, notify: Callable[[str], None]) -> OpenAIGenerator:
+        """A client of the running server, which listens elsewhere after a restart."""
+        if self._server.pid is None:
+            notify("loading the local model")
+        if self._server.ensure_running():
+            notify("the local model had ended and was started again")
+        with self._guard:
+            if self._client is None or self._client_url != self._server.base_url:
+                self._client = self._new_client(self._server.base_url)
+                self._client_url = self._server.base_url
+            return self._client
+
+    def _new_client(self, url: str) -> OpenAIGenerator:
+        config = self._config
+        return OpenAIGenerator(
+            base_url=url,
+            api_key=self._server.api_key,
+            model=self._model,
+            output="schema",
+            connect_timeout=config.connect_timeout,
+            idle_timeout=config.idle_timeout,
+            answer_timeout=config.answer_timeout,
+            max_retries=0,
+            extra={"cache_prompt": True},
+        )

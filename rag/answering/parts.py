@@ -1,0 +1,86 @@
+"""The parts that the settings ask for; nothing is loaded or connected before its first use."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rag.answering.generation import OpenAIGenerator
+from rag.answering.local import LocalGenerator
+from rag.answering.writing import ModelWriter, QuotingWriter, Writer
+from rag.config import Config
+from rag.errors import ConfigError, WeightsError
+from rag.index.embedding import Embedder, OpenVinoEmbedder
+from rag.index.reader import BuiltWith
+from rag.models.catalogue import find_model
+from rag.models.llama import LlamaServer
+from rag.models.store import WeightStore
+
+
+def built_with(config: Config) -> BuiltWith:
+    """The settings that the index depends on."""
+    return BuiltWith(config.embedding_model, config.chunk_sentences, config.chunk_word_pieces)
+
+
+def embedder_of(config: Config) -> Embedder:
+    """The embedding model of the settings; it is loaded at its first use.
+
+    Raises:
+        WeightsError: its weights are not there.
+    """
+    store = WeightStore(config.weights_dir)
+    model = find_model(config.embedding_model)
+    if model.kind != "embedder" or model.dimension is None:
+        raise ConfigError(f"{model.name} is not an embedding model")
+    onnx, tokenizer = (
+        next(f.name for f in model.files if f.name.endswith(end)) for end in (".onnx", ".json")
+    )
+    return OpenVinoEmbedder(
+        model.name,
+        model.dimension,
+        store.path(model.name, onnx),
+        store.path(model.name, tokenizer),
+    )
+
+
+def writer_of(config: Config) -> Writer:
+    """Who writes answers: a configured server, else local weights, else nobody."""
+    server = bool(config.openai_base_url or config.openai_api_key)
+    choice = config.llm
+    if choice == "openai" and not server:
+        raise ConfigError(
+            "No model server is configured",
+            remedy="Set OPENAI_API_KEY, or OPENAI_BASE_URL for a server of your own.",
+        )
+    if choice == "auto":
+        choice = "openai" if server else ("local" if _local_path(config) else "none")
+    if choice == "openai":
+        return ModelWriter(openai_of(config), config.max_answer_tokens)
+    if choice == "local":
+        path = WeightStore(config.weights_dir).llm_path(config.local_model)
+        server_ = LlamaServer(path, config.local_context, config.local_threads)
+        name = path.stem if config.local_model.endswith(".gguf") else config.local_model
+        return ModelWriter(LocalGenerator(server_, name, config), config.max_answer_tokens)
+    return QuotingWriter()
+
+
+def _local_path(config: Config) -> Path | None:
+    try:
+        return WeightStore(config.weights_dir).llm_path(config.local_model)
+    except WeightsError:
+        return None
+
+
+def openai_of(config: Config) -> OpenAIGenerator:
+    """A client of the configured server."""
+    key = config.openai_api_key.get_secret_value() if config.openai_api_key else "none"
+    return OpenAIGenerator(
+        base_url=config.openai_base_url,
+        api_key=key,
+        model=config.openai_model,
+        output=config.openai_output,
+        connect_timeout=config.connect_timeout,
+        idle_timeout=config.idle_timeout,
+        answer_timeout=config.answer_timeout,
+        max_retries=config.max_retries,
+        max_retry_wait=config.max_retry_wait,
+    )

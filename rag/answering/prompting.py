@@ -1,0 +1,134 @@
+"""Prompts: files with `$name` placeholders, rendered strictly and known by their content.
+
+A template has two parts parted by a line `---`: the system message, the same for every question
+so that a server can keep it in its cache, and the user message.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from rag.errors import ConfigError
+from rag.schema import Evidence, Paper
+
+_PLACEHOLDER = re.compile(r"\$(\w+)")
+_PARTS = re.compile(r"^---$\n?", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """A prompt ready to be sent, and the version of the template that made it."""
+
+    system: str
+    user: str
+    version: str
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """A sentence under the label by which a model may refer to it.
+
+    `relevance` is the place that choosing gave it among the others: higher is better.
+    """
+
+    label: str
+    paper: Paper
+    evidence: Evidence
+    relevance: float = 0.0
+
+
+def label(chosen: Sequence[tuple[Paper, Evidence]]) -> list[Labelled]:
+    """Labels S1, S2, … for sentences (best first), grouped by paper, in the order of the text.
+
+    Papers come in the order of their best sentence: what is read first weighs most.
+    """
+    order = {paper.id: None for paper, _ in chosen}
+    rank = {paper_id: place for place, paper_id in enumerate(order)}
+    relevance = {(e.paper_id, e.index): -float(n) for n, (_, e) in enumerate(chosen)}
+    grouped = sorted(chosen, key=lambda item: (rank[item[0].id], item[1].index))
+    return [
+        Labelled(f"S{number}", paper, e, relevance[e.paper_id, e.index])
+        for number, (paper, e) in enumerate(grouped, start=1)
+    ]
+
+
+def show(sentences: Sequence[Labelled]) -> str:
+    """The labelled sentences as a model reads them, under the titles of their papers."""
+    lines: list[str] = []
+    before = ""
+    for item in sentences:
+        if item.paper.id != before:
+            lines.append(f"Paper: {item.paper.title}")
+            before = item.paper.id
+        lines.append(f"[{item.label}] {' '.join(item.evidence.text.split())}")
+    return "\n".join(lines)
+
+
+def render(name: str, values: Mapping[str, object]) -> Rendered:
+    """Fill the template `name`.
+
+    Raises:
+        ConfigError: the template is missing, or its placeholders and `values` do not agree.
+    """
+    template, version = _template(name)
+    wanted = set(_PLACEHOLDER.findall(template))
+    if wanted != values.keys():
+        odd = ", ".join(sorted(wanted ^ values.keys()))
+        raise ConfigError(f"The prompt {name} and its values do not agree", cause=odd)
+    parts = _PARTS.split(template)
+    if len(parts) != 2:
+        raise ConfigError(f"The prompt {name} must have one line --- between its two parts")
+    system, user = (
+        _PLACEHOLDER.sub(lambda m: str(values[m.group(1)]), part).strip() for part in parts
+    )
+    return Rendered(system, user, version)
+
+
+@cache
+def _template(name: str) -> tuple[str, str]:
+    path = _folder() / f"{name}.md"
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise ConfigError(
+            f"The prompt {path} cannot be read", cause=error.strerror or ""
+        ) from error
+    return text, f"{name}@{hashlib.sha256(text.encode()).hexdigest()[:8]}"
+
+
+def _folder() -> Path:
+    """Beside the package in a checkout, inside it when installed."""
+    inside = Path(__file__).parents[1] / "prompts"
+    return inside if inside.is_dir() else Path(__file__).parents[2] / "prompts"
+
+
+def claims_schema(labels: Sequence[str], most: int) -> dict[str, object]:
+    """The JSON schema of a reply: support comes before the text and knows these labels only.
+
+    Asked for the text first, small models leave the support empty.
+    """
+    claim = {
+        "type": "object",
+        "properties": {
+            "support": {
+                "type": "array",
+                "items": {"type": "string", "enum": list(labels)},
+                "minItems": 1,
+                "maxItems": 3,
+            },
+            "text": {"type": "string", "minLength": 1, "maxLength": 400},
+        },
+        "required": ["support", "text"],
+        "additionalProperties": False,
+    }
+    return {
+        "type": "object",
+        "properties": {"claims": {"type": "array", "items": claim, "maxItems": most}},
+        "required": ["claims"],
+        "additionalProperties": False,
+    }

@@ -1,0 +1,99 @@
+"""Whether the sentences that a claim names do support it: numbers, names, negation, words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rag.schema import Evidence, Paper, Verdict
+from rag.text import content_words, normalise, plain, terms
+
+_NUMBER = re.compile(r"(?<![\w.])\d+(?:[.,]\d+)*(?!\w*-?bit)")
+_NAME = re.compile(
+    r"(?<![\w-])(?=\w*[A-Za-z])(?:\w*[a-z0-9][A-Z]\w*|[A-Z][A-Z0-9]+|[A-Za-z]+\d\w*)"
+)
+_NEGATIONS = frozenset(
+    "not no never neither nor cannot without fails fail failed unable lacks lack doesn't isn't "
+    "aren't don't didn't won't can't unlike rather".split()
+)
+_WORDS = {
+    word: str(number)
+    for number, word in enumerate(
+        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
+        "fifteen sixteen seventeen eighteen nineteen twenty".split()
+    )
+} | {"thirty": "30", "forty": "40", "fifty": "50", "hundred": "100", "half": "50", "both": "2"}
+
+SUPPORTED = 0.6
+PARTLY = 0.35
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What checking a claim gave; `reason` says why it is not fully supported."""
+
+    verdict: Verdict
+    reason: str = ""
+
+
+def judge(claim: str, support: Sequence[tuple[Paper, Evidence]], question: str = "") -> Judgement:
+    """Compare a claim with its sentences.
+
+    A number must stand in one of the sentences. A name must stand in them or elsewhere in the
+    abstract that they are from: "It improves …" is about the system that was named before. The
+    verdict then rests on the share of the claim's terms that the sentences hold; the question's
+    own words count as held, for a claim may repeat them.
+    """
+    if not support:
+        return Judgement("unsupported", "it names no sentence")
+    sentences = " ".join(evidence.text for _, evidence in support)
+    abstracts = " ".join(f"{paper.title} {paper.text}" for paper, _ in support)
+    if missing := sorted(numbers(claim) - numbers(sentences)):
+        return Judgement("unsupported", f"{missing[0]} is not in the sentences it names")
+    if missing := sorted(names(claim) - names(abstracts) - _folded(abstracts)):
+        return Judgement("unsupported", f"{missing[0]} is not in the abstracts it names")
+    cover = _cover(claim, sentences, question)
+    if cover >= SUPPORTED and _negated(claim) != _negated(sentences) and _negated(claim):
+        return Judgement("contradicted", "it denies what the sentences say")
+    if cover >= SUPPORTED:
+        return Judgement("supported")
+    if cover >= PARTLY:
+        return Judgement("partly", f"{cover:.0%} of its words are in the sentences it names")
+    return Judgement("unsupported", f"only {cover:.0%} of its words are in the sentences it names")
+
+
+def numbers(text: str) -> frozenset[str]:
+    """The numbers in `text`, written alike: digits, `1,000` as 1000, `eight` as 8, 2.50 as 2.5."""
+    found = {_canonical(number) for number in _NUMBER.findall(plain(text))}
+    return frozenset(found | {_WORDS[word] for word in content_words(text) if word in _WORDS}) - {
+        "1",  # "one" is more often an article than a count
+    }
+
+
+def names(text: str) -> frozenset[str]:
+    """Words that can only be names: RepoScope, RN-DPO in its parts, G2PO, FID; folded."""
+    return frozenset(name.casefold().rstrip("s") for name in _NAME.findall(plain(text)))
+
+
+def _folded(text: str) -> frozenset[str]:
+    return frozenset(word.rstrip("s") for word in re.findall(r"\w+", normalise(text)))
+
+
+def _canonical(number: str) -> str:
+    number = re.sub(r",(?=\d{3}\b)", "", number).replace(",", ".")
+    return number.rstrip("0").rstrip(".") if "." in number else number.lstrip("0") or "0"
+
+
+def _cover(claim: str, sentences: str, question: str) -> float:
+    wanted = set(terms(claim))
+    if not wanted:
+        return 0.0
+    held = set(terms(sentences))
+    asked = set(terms(question)) - held
+    counted = wanted - asked
+    return len(counted & held) / len(counted) if counted else 0.0
+
+
+def _negated(text: str) -> bool:
+    return not _NEGATIONS.isdisjoint(re.findall(r"[a-z']+", normalise(text)))

@@ -1,0 +1,131 @@
+"""One answer being made: drafts are checked, numbered and shown, or dropped and recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from importlib.metadata import version
+
+from rag.answering.abstention import REFUSAL
+from rag.answering.citations import Draft, Numbering, render
+from rag.answering.events import CitationAdded, ClaimMade, Done, Event, Notice
+from rag.answering.prompting import Labelled
+from rag.answering.support import judge
+from rag.answering.writing import Ending, QuotingWriter, Task, Writer
+from rag.config import Config
+from rag.retrieval.search import Found
+from rag.schema import Answer, Dropped, Nearest, Status
+from rag.text import normalise
+
+_QUOTES_IN_PLACE_OF_CLAIMS = 2
+_NEAREST = 3
+
+
+class Work:
+    """One answer being made."""
+
+    def __init__(
+        self,
+        config: Config,
+        writer: Writer,
+        question: str,
+        index_state: str,
+        found: Found | None = None,
+    ) -> None:
+        self._config = config
+        self._writer = writer
+        self._question = question
+        self._index_state = index_state
+        self._found = found
+        self._numbering = Numbering()
+        self._claims: list[ClaimMade] = []
+        self._dropped: list[Dropped] = []
+        self._notices: list[str] = []
+        self._shown: dict[str, int] = {}
+
+    def write(self, task: Task) -> Iterator[Event]:
+        """Have the writer write, check each claim, and end with the answer."""
+        by_label = {item.label: item for item in task.sentences}
+        ending = Ending()
+        drafts = 0
+        for piece in self._writer.write(task, self._notices.append):
+            yield from self._pending_notices()
+            if isinstance(piece, Ending):
+                ending = piece
+            else:
+                drafts += 1
+                yield from self._check(piece, by_label)
+        fault = ending.fault
+        if drafts and not self._claims:
+            fault = fault or "no claim could be supported; the closest sentences are quoted"
+            yield from self._quote(task, by_label)
+        yield Done(self._answer(task.sentences, fault, ending))
+
+    def abstain(self) -> Done:
+        """The answer where nothing that was found comes near the question."""
+        return Done(self._answer((), "", Ending()))
+
+    def _pending_notices(self) -> Iterator[Notice]:
+        while self._notices:
+            yield Notice(self._notices.pop(0))
+
+    def _check(self, draft: Draft, by_label: dict[str, Labelled]) -> Iterator[Event]:
+        support = [
+            (by_label[name].paper, by_label[name].evidence)
+            for name in draft.labels
+            if name in by_label
+        ]
+        judgement = judge(draft.text, support, self._question)
+        if judgement.verdict in {"unsupported", "contradicted"}:
+            self._dropped.append(Dropped(draft.text, judgement.reason))
+            return
+        if any(normalise(draft.text) == normalise(made.claim.text) for made in self._claims):
+            self._dropped.append(Dropped(draft.text, "it repeats an earlier claim"))
+            return
+        made = ClaimMade(self._numbering.cite(draft.text, support, judgement.verdict))
+        self._claims.append(made)
+        for citation in self._numbering.citations():
+            if self._shown.get(citation.paper.id) != len(citation.sentences):
+                self._shown[citation.paper.id] = len(citation.sentences)
+                yield CitationAdded(citation)
+        yield made
+
+    def _quote(self, task: Task, by_label: dict[str, Labelled]) -> Iterator[Event]:
+        quotes = Task(task.kind, task.question, task.sentences, _QUOTES_IN_PLACE_OF_CLAIMS)
+        for piece in QuotingWriter().write(quotes, self._notices.append):
+            if isinstance(piece, Draft):
+                yield from self._check(piece, by_label)
+
+    def _answer(self, sentences: Sequence[Labelled], fault: str, ending: Ending) -> Answer:
+        claims = tuple(made.claim for made in self._claims)
+        status: Status = "answered" if claims else "abstained"
+        if claims and (fault or self._dropped):
+            status = "partial"
+        cited = self._numbering.citations()
+        return Answer(
+            question=self._question,
+            status=status,
+            text=render(claims) or REFUSAL,
+            claims=claims,
+            citations=cited,
+            dropped=tuple(self._dropped),
+            nearest=self._nearest({citation.paper.id for citation in cited}),
+            manifest=self._manifest(sentences, ending),
+            note=fault,
+            complete=not ending.fault,
+        )
+
+    def _nearest(self, cited: set[str]) -> tuple[Nearest, ...]:
+        hits = self._found.hits if self._found else ()
+        others = [Nearest(hit.paper, hit.score) for hit in hits if hit.paper.id not in cited]
+        return tuple(others[:_NEAREST])
+
+    def _manifest(self, sentences: Sequence[Labelled], ending: Ending) -> dict[str, object]:
+        return {
+            "askpapers": version("askpapers"),
+            "index": self._index_state,
+            "embedding_model": self._config.embedding_model,
+            "writer": self._writer.name,
+            "settings": self._config.fingerprint(),
+            "evidence": [f"{i.paper.id}:{i.evidence.index}" for i in sentences],
+            **ending.facts,
+        }

@@ -1,0 +1,191 @@
+"""Who writes an answer: a model that names its evidence, or nobody, and then it is quoted."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+from rag.answering import prompting
+from rag.answering.citations import Draft, ReplyReader
+from rag.answering.generation import (
+    Completion,
+    ContextTooSmall,
+    Generator,
+    Request,
+    SchemaUnsupported,
+)
+from rag.answering.prompting import Labelled
+from rag.errors import AnswerIncomplete
+from rag.text import content_words
+
+Notify = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What is to be written: `kind` names the prompt; `most` is the number of claims at most."""
+
+    kind: Literal["answer", "summary"]
+    question: str
+    sentences: tuple[Labelled, ...]
+    most: int
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How the writing ended; `fault` is empty when it is complete."""
+
+    fault: str = ""
+    facts: dict[str, object] = field(default_factory=dict)
+
+
+class Writer(Protocol):
+    """Turns a task into drafts of claims, one at a time, and says last how it ended."""
+
+    @property
+    def name(self) -> str:
+        """Who writes, as an answer's manifest names it."""
+
+    def write(self, task: Task, notify: Notify) -> Iterator[Draft | Ending]:
+        """Yield drafts as they are complete, then one Ending.
+
+        Raises:
+            ModelError: nothing could be written.
+        """
+
+    def close(self) -> None:
+        """Free what is held."""
+
+
+class ModelWriter:
+    """Has a language model write, by JSON schema or, where that is refused, line by line."""
+
+    def __init__(self, generator: Generator, max_tokens: int) -> None:
+        self._generator = generator
+        self._max_tokens = max_tokens
+
+    @property
+    def name(self) -> str:
+        """The model and where it runs."""
+        return self._generator.name
+
+    def write(self, task: Task, notify: Notify) -> Iterator[Draft | Ending]:
+        """See `Writer.write`. A prompt that is too long is sent once more with half of it."""
+        try:
+            yield from self._write(task, notify)
+        except ContextTooSmall:
+            kept = task.sentences[: max(1, len(task.sentences) // 2)]
+            if len(kept) == len(task.sentences):
+                raise
+            notify(f"the model's context is small: {len(kept)} sentences are sent")
+            yield from self._write(Task(task.kind, task.question, kept, task.most), notify)
+
+    def close(self) -> None:
+        """Close the connection to the model."""
+        self._generator.close()
+
+    def _write(self, task: Task, notify: Notify) -> Iterator[Draft | Ending]:
+        if self._generator.structured:
+            try:
+                yield from self._read(task, notify, structured=True)
+                return
+            except SchemaUnsupported:
+                notify("the server takes no JSON schema, plain text is used")
+        yield from self._read(task, notify, structured=False)
+
+    def _read(self, task: Task, notify: Notify, *, structured: bool) -> Iterator[Draft | Ending]:
+        request, version = self._request(task, structured=structured)
+        reader = ReplyReader()
+        ending = Ending()
+        try:
+            for piece in self._generator.stream(request, notify):
+                if isinstance(piece, Completion):
+                    ending = _ending(piece, version)
+                else:
+                    yield from reader.feed(piece)
+        except AnswerIncomplete as error:
+            ending = Ending(error.what, {"prompt": version})
+        if not ending.fault:
+            yield from reader.finish()
+        yield ending
+
+    def _request(self, task: Task, *, structured: bool) -> tuple[Request, str]:
+        prompt = prompting.render(
+            task.kind if structured else f"{task.kind}-text",
+            {
+                "most": task.most,
+                "evidence": prompting.show(task.sentences),
+                "question": task.question,
+            },
+        )
+        labels = [item.label for item in task.sentences]
+        schema = prompting.claims_schema(labels, task.most) if structured else None
+        return Request(prompt.system, prompt.user, schema, self._max_tokens), prompt.version
+
+
+class QuotingWriter:
+    """Quotes the best evidence word for word: never wrong about what a paper says."""
+
+    name = "quoting"
+
+    def write(self, task: Task, notify: Notify) -> Iterator[Draft | Ending]:  # noqa: ARG002
+        """See `Writer.write`."""
+        choose = _key_sentences if task.kind == "summary" else _best_sentences
+        for item in choose(task.sentences, task.most):
+            yield Draft(item.evidence.text, (item.label,))
+        yield Ending()
+
+    def close(self) -> None:
+        """There is nothing to free."""
+
+
+_FAULTS = {
+    "length": "the answer was cut at the token limit",
+    "content_filter": "the provider's filter refused the rest of the answer",
+    "unknown": "the connection ended early, the answer may be incomplete",
+}
+
+
+def _ending(completion: Completion, version: str) -> Ending:
+    facts: dict[str, object] = {
+        "prompt": version,
+        "model": completion.model,
+        "finish": completion.finish,
+        "prompt_tokens": completion.prompt_tokens,
+        "completion_tokens": completion.completion_tokens,
+    }
+    return Ending(_FAULTS.get(completion.finish, ""), facts)
+
+
+def _best_sentences(sentences: Sequence[Labelled], most: int) -> list[Labelled]:
+    """The most relevant sentences, in the order in which they are labelled."""
+    ranked = sorted(sentences, key=lambda item: (-item.relevance, item.evidence.index))[:most]
+    return [item for item in sentences if item in ranked]
+
+
+_OWN_WORK = re.compile(r"\b(?:we|our|this (?:paper|work)|here we)\b", re.IGNORECASE)
+_PROPOSES = re.compile(
+    r"\b(?:propose|introduce|present|develop|design|study|investigate|show that we)", re.IGNORECASE
+)
+_RESULT = re.compile(
+    r"\b(?:experiments?|results?|outperform|improv|achiev|reduc|surpass|demonstrate|show)",
+    re.IGNORECASE,
+)
+
+
+def _key_sentences(sentences: Sequence[Labelled], most: int) -> list[Labelled]:
+    """What the paper does, what it finds, and what it is about, in the order of the text."""
+    ranked = sorted(sentences, key=lambda item: (-_importance(item, len(sentences)), item.label))
+    kept = ranked[: min(most, 3)]
+    return [item for item in sentences if item in kept]
+
+
+def _importance(item: Labelled, count: int) -> float:
+    """How much of a summary a sentence is: cue words, numbers, and where it stands."""
+    text = item.evidence.text
+    own = bool(_OWN_WORK.search(text)) + bool(_PROPOSES.search(text))
+    found = bool(_RESULT.search(text)) + bool(re.search(r"\d", text))
+    place = 1.0 if item.evidence.index in {0, count - 1} else 0.0
+    return own + 0.8 * found + 0.5 * place + min(len(content_words(text)), 30) / 60

@@ -1,0 +1,112 @@
+"""Checks of everything an answer depends on."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from rag.answering.parts import built_with, embedder_of, openai_of
+from rag.config import Config
+from rag.errors import AskPapersError, ResourceError
+from rag.index.catalog import Catalog
+from rag.index.manifest import Damaged
+from rag.index.reader import compare_probe
+from rag.index.sync import Indexer
+from rag.index.vectors import Generations, verify_in_child
+from rag.models.store import WeightStore, needed_models
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that was looked at: whether it is sound, and what was seen or is to be done."""
+
+    name: str
+    ok: bool
+    detail: str
+    exit_code: int = 0
+
+    def as_json(self) -> dict[str, Any]:
+        """For `rag doctor --json`."""
+        return asdict(self)
+
+
+def examine(config: Config, *, repair: bool) -> list[Check]:
+    """Look at data folder, weights, catalog, vectors and model server, in this order."""
+    checks: list[tuple[str, Callable[[], str]]] = [
+        ("data folder", lambda: _writable(config)),
+        *(
+            (f"weights {name}", lambda name=name: _weights(config, name))
+            for name in needed_models(config)
+        ),
+        ("catalog", lambda: _catalog(config)),
+        ("vectors", lambda: _vectors(config, repair=repair)),
+    ]
+    if config.openai_base_url or config.openai_api_key:
+        checks.append(("model server", lambda: _server(config)))
+    return list(_outcomes(checks))
+
+
+def _outcomes(checks: list[tuple[str, Callable[[], str]]]) -> Iterator[Check]:
+    for name, check in checks:
+        try:
+            yield Check(name, ok=True, detail=check())
+        except AskPapersError as error:
+            yield Check(name, ok=False, detail=str(error), exit_code=error.exit_code)
+
+
+def _writable(config: Config) -> str:
+    folder = config.data_dir
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with tempfile.NamedTemporaryFile(dir=folder):
+            pass
+        space = os.statvfs(folder)
+    except OSError as error:
+        raise ResourceError(
+            f"{folder} cannot be written", cause=error.strerror or "", remedy="Use --data-dir."
+        ) from error
+    return f"{folder}, {space.f_bavail * space.f_frsize / 1e9:.1f} GB free"
+
+
+def _weights(config: Config, name: str) -> str:
+    WeightStore(config.weights_dir).verify(name)
+    return "intact"
+
+
+def _catalog(config: Config) -> str:
+    with Catalog(config.data_dir / "catalog.sqlite3").reading() as snapshot:
+        sound = snapshot.connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+        if sound != "ok":
+            raise Damaged("The catalog is damaged", cause=str(sound))
+        built_with(config).compare(snapshot)
+        compare_probe(snapshot, embedder_of(config))
+        total = snapshot.counts()
+    return f"{total.papers} papers, {total.sentences} sentences, {total.files} files"
+
+
+def _vectors(config: Config, *, repair: bool) -> str:
+    generations = Generations(config.data_dir / "vectors")
+    try:
+        current = generations.current()
+        if current is None:
+            return "none: the collection is searched exactly"
+        verify_in_child(current.folder)
+        return f"{current.folder.name}, {current.manifest.rows} papers, sound"
+    except Damaged as damage:
+        if not repair:
+            raise Damaged(damage.what, cause=damage.cause, remedy="`rag doctor --repair`") from None
+        embedder = embedder_of(config)
+        Indexer(config.data_dir, embedder, built_with(config), lambda *_: None).rebuild_vectors()
+        return "were damaged, built again from the catalog"
+
+
+def _server(config: Config) -> str:
+    client = openai_of(config)
+    try:
+        offered = client.models()
+    finally:
+        client.close()
+    return f"{client.name}; it offers {', '.join(offered[:5]) or 'no list of models'}"

@@ -1,0 +1,105 @@
+"""The JSON that commands print: one function for each value, and nothing printed elsewhere.
+
+`docs/json.md` describes the forms; a test holds the two together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from rag.errors import AskPapersError
+from rag.index.sync import Report
+from rag.retrieval.search import Found
+from rag.schema import Answer, Citation, Claim, Evidence, Hit, Nearest, Paper
+
+Json = dict[str, Any]
+
+
+def found(result: Found) -> Json:
+    """The result of `rag search`."""
+    return {"query": result.question.text, "hits": [_hit(hit) for hit in result.hits]}
+
+
+def answer(result: Answer) -> Json:
+    """The result of `rag ask` and `rag summarize`."""
+    return {
+        "question": result.question,
+        "status": result.status,
+        "text": result.text,
+        "claims": [_claim(claim, result.citations) for claim in result.claims],
+        "citations": [_citation(citation) for citation in result.citations],
+        "dropped": [asdict(dropped) for dropped in result.dropped],
+        "nearest": [_nearest(nearest) for nearest in result.nearest],
+        "manifest": dict(result.manifest),
+        "note": result.note,
+        "complete": result.complete,
+    }
+
+
+def report(result: Report) -> Json:
+    """The result of `rag index`."""
+    return {
+        "added": result.added,
+        "removed": result.removed,
+        "unchanged": result.unchanged,
+        "embedded": result.embedded,
+        "failed": [asdict(failure) for failure in result.failures],
+        "papers": result.total.papers,
+        "files": result.total.files,
+        "sentences": result.total.sentences,
+        "revision": result.revision,
+    }
+
+
+def failure(error: AskPapersError) -> Json:
+    """What stands in place of a result that could not be had."""
+    return {"error": str(error), "exit_code": error.exit_code}
+
+
+def paper_head(paper: Paper) -> Json:
+    """What names a paper wherever one is mentioned."""
+    return {
+        "paper_id": paper.id,
+        "source": paper.source,
+        "ordinal": paper.ordinal,
+        "source_offset": paper.source_offset,
+        "title": paper.title,
+        "title_derived": paper.title_derived,
+    }
+
+
+def _hit(hit: Hit) -> Json:
+    evidence = [_evidence(item) for item in hit.evidence]
+    return {**paper_head(hit.paper), "score": round(hit.score, 6), "evidence": evidence}
+
+
+def _evidence(item: Evidence) -> Json:
+    return {
+        "text": item.text,
+        "start": item.start,
+        "end": item.end,
+        "score": round(item.score, 6),
+    }
+
+
+def _claim(claim: Claim, citations: tuple[Citation, ...]) -> Json:
+    numbers = {citation.paper.id: citation.number for citation in citations}
+    return {
+        "text": claim.text,
+        "citations": list(claim.citations),
+        "verdict": claim.verdict,
+        "support": [
+            {"number": numbers[item.paper_id], "start": item.start, "end": item.end}
+            for item in claim.support
+        ],
+    }
+
+
+def _citation(citation: Citation) -> Json:
+    sentences = [asdict(sentence) for sentence in citation.sentences]
+    return {"number": citation.number, **paper_head(citation.paper), "sentences": sentences}
+
+
+def _nearest(nearest: Nearest) -> Json:
+    return {**paper_head(nearest.paper), "score": round(nearest.score, 6)}

@@ -1,0 +1,157 @@
+"""What people see in a terminal. Everything shown passes `plain` or `printable` first."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeRemainingColumn,
+    TransferSpeedColumn,
+)
+
+from rag.answering.citations import render_claim
+from rag.answering.events import ClaimMade, Done, Event, Notice
+from rag.errors import AskPapersError
+from rag.index.sync import Report
+from rag.retrieval.search import Found
+from rag.schema import Answer, Citation, Paper
+from rag.text import plain, printable
+
+out = Console(highlight=False, soft_wrap=False)
+err = Console(stderr=True, highlight=False)
+
+
+def show_error(error: AskPapersError) -> None:
+    """One line on standard error."""
+    line = printable(f"error: {error}")
+    sys.stderr.write(line.encode(sys.stderr.encoding or "utf-8", "replace").decode() + "\n")
+
+
+def show_found(found: Found) -> None:
+    """Papers with their best sentences, best first."""
+    if not found.hits:
+        out.print("Nothing was found.")
+    for rank, hit in enumerate(found.hits, start=1):
+        out.print(f"[bold]{rank:2}. {_title(hit.paper)}[/]  [dim]{_place(hit.paper)}[/]")
+        for evidence in sorted(hit.evidence, key=lambda e: e.index):
+            out.print(f"    {_text(evidence.text)}")
+
+
+def show_events(events: Iterator[Event]) -> Answer:
+    """Show claims as they come, then sources; the answer."""
+    answer: Answer | None = None
+    for event in events:
+        if isinstance(event, Notice):
+            err.print(f"[dim]{_text(event.text)}[/]")
+        elif isinstance(event, ClaimMade):
+            mark = "" if event.claim.verdict == "supported" else "  [yellow](partly supported)[/]"
+            out.print(f"{_text(render_claim(event.claim))}{mark}")
+        elif isinstance(event, Done):
+            answer = event.answer
+    if answer is None:
+        raise RuntimeError("the events ended without an answer")
+    _show_rest(answer)
+    return answer
+
+
+def _show_rest(answer: Answer) -> None:
+    if answer.status == "abstained":
+        out.print(answer.text)
+    if answer.note:
+        out.print(f"[yellow]Note: {_text(answer.note)}.[/]")
+    if answer.citations:
+        out.print("\n[bold]Sources[/]")
+    for citation in answer.citations:
+        _show_citation(citation)
+    for dropped in answer.dropped:
+        out.print(f"[dim]Left out: {_text(dropped.text)} ({_text(dropped.reason)})[/]")
+    if answer.status == "abstained" and answer.nearest:
+        out.print("\n[bold]Nearest papers[/]")
+        for nearest in answer.nearest:
+            out.print(f"  {_title(nearest.paper)}  [dim]{_place(nearest.paper)}[/]")
+
+
+def _show_citation(citation: Citation) -> None:
+    paper = citation.paper
+    out.print(f"[bold]\\[{citation.number}] {_title(paper)}[/]  [dim]{_place(paper)}[/]")
+    for sentence in citation.sentences:
+        out.print(f"    “{_text(sentence.text)}”")
+
+
+def show_report(report: Report) -> None:
+    """The summary of a run of `rag index`."""
+    total = report.total
+    out.print(
+        f"{total.papers} papers from {total.files} files: {report.added} added, "
+        f"{report.removed} removed, {report.unchanged} unchanged."
+    )
+    for failure in report.failures:
+        place = f", record {failure.ordinal}, line {failure.line}" if failure.ordinal else ""
+        line = f"{failure.source}{place}: {failure.reason}. {failure.remedy}".strip()
+        err.print(f"[yellow]not taken:[/] {_text(line)}")
+
+
+@contextmanager
+def counting(unit: str) -> Iterator[Callable[[str, int, int], None]]:
+    """A progress bar on standard error for `progress(what, done, total)`; `unit` names the items."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn(f"{unit}, {{task.fields[rate]}}/s,"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=err, transient=True) as bar:
+        tasks: dict[str, TaskID] = {}
+
+        def progress(what: str, done: int, total: int) -> None:
+            if what not in tasks:
+                tasks[what] = bar.add_task(what, total=total, rate="…")
+            task = bar.tasks[bar.task_ids.index(tasks[what])]
+            rate = f"{task.speed:.0f}" if task.speed else "…"
+            bar.update(tasks[what], completed=done, total=total, rate=rate)
+
+        yield progress
+
+
+@contextmanager
+def downloading() -> Iterator[Callable[[str, int, int], None]]:
+    """A progress bar on standard error for `progress(name, bytes done, bytes in all)`."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        DownloadColumn(),
+        TransferSpeedColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=err) as bar:
+        tasks: dict[str, TaskID] = {}
+
+        def progress(name: str, done: int, total: int) -> None:
+            if name not in tasks:
+                tasks[name] = bar.add_task(name, total=total)
+            bar.update(tasks[name], completed=done)
+
+        yield progress
+
+
+def _title(paper: Paper) -> str:
+    return _text(paper.title)
+
+
+def _place(paper: Paper) -> str:
+    return _text(f"{paper.source}:{paper.ordinal}")
+
+
+def _text(text: str) -> str:
+    return escape(plain(text))
