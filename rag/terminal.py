@@ -103,7 +103,7 @@ def show_report(report: Report) -> None:
 
 @contextmanager
 def counting(unit: str) -> Iterator[Callable[[str, int, int], None]]:
-    """A progress bar on standard error for `progress(what, done, total)`; `unit` names the items."""
+    """A progress bar on standard error for `progress(what, done, total)` of things named `unit`."""
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),

@@ -192,9 +192,9 @@ def test_damage_is_found_and_a_pull_repairs_it(
     shelf: Shelf, damage: Callable[[bytes], bytes]
 ) -> None:
     store = shelf.store()
-    store.pull("tiny")
-    place = store.path("tiny", "weights.bin")
-    place.write_bytes(damage(place.read_bytes()))
+    place = shelf.root / "tiny" / "weights.bin"
+    place.parent.mkdir(parents=True)
+    place.write_bytes(damage(b"".join(BIG)))
     with pytest.raises(WeightsError) as caught:
         store.verify("tiny")
     found = hashlib.sha256(place.read_bytes()).hexdigest()
