@@ -51,7 +51,7 @@ check: $(DEVELOPMENT) ## lint, format, types, then all tests
 	@$(MAKE) --no-print-directory test
 
 lock: $(CREATED) ## work out both lock files anew from pyproject.toml
-	$(compile) pyproject.toml -o requirements.lock --quiet
+	$(compile) pyproject.toml --group build -o requirements.lock --quiet
 	$(compile) --group dev -c requirements.lock -o requirements-dev.lock --quiet
 
 clean: ## remove the environment and caches; weights and index stay
@@ -66,7 +66,7 @@ $(CREATED):
 
 $(RUNTIME): $(CREATED) requirements.lock pyproject.toml
 	$(call install,--require-hashes -r requirements.lock)
-	$(call install,--no-deps -e .)
+	$(call install,--no-build-isolation --no-deps -e .)
 	@touch $@
 
 $(DEVELOPMENT): $(RUNTIME) requirements-dev.lock

@@ -68,10 +68,13 @@ class OpenVinoEmbedder:
         import openvino
 
         vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
-        queue = openvino.AsyncInferQueue(self._compiled)
+        compiled = self._compiled
+        queue = openvino.AsyncInferQueue(compiled)
+        takes = {name for port in compiled.inputs for name in port.names}
+        pieces = next(n for n, port in enumerate(compiled.outputs) if len(port.partial_shape) == 3)
 
         def store(request: openvino.InferRequest, row: int) -> None:
-            vectors[row] = request.get_output_tensor(0).data[0].mean(axis=0)
+            vectors[row] = request.get_output_tensor(pieces).data[0].mean(axis=0)
 
         queue.set_callback(store)
         for row, encoding in enumerate(self._tokenizer.encode_batch(list(texts))):
@@ -81,7 +84,7 @@ class OpenVinoEmbedder:
                 "attention_mask": np.ones_like(ids),
                 "token_type_ids": np.zeros_like(ids),
             }
-            queue.start_async(inputs, row)
+            queue.start_async({name: inputs[name] for name in inputs.keys() & takes}, row)
         queue.wait_all()
         return unit(vectors, self.name)
 

@@ -247,7 +247,7 @@ def _client(folder: Path) -> Client:
     import chromadb
     from chromadb.config import Settings
 
-    settings = Settings(_env_file=None, anonymized_telemetry=False)  # type: ignore[call-arg]
+    settings = Settings(_env_file=None, anonymized_telemetry=False)
     return cast("Client", chromadb.PersistentClient(str(folder), settings=settings))
 
 
