@@ -1,0 +1,1 @@
+"""Measuring the product through its own entry points. Nothing in `rag` imports this."""

@@ -1,0 +1,136 @@
+"""`python -m evals`: the golden questions, and what commands cost."""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from evals import golden, processes
+from evals.stats import Mean
+from rag import AskPapersError, Assistant
+from rag.config import load
+
+app = typer.Typer(
+    help="Measure the product: quality on the golden questions, cost of its commands.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+console = Console()
+progress = Console(stderr=True)
+
+SEARCH_MEASURES = ("first", "in5")
+ASK_MEASURES = ("right", "abstained", "cites_gold", "verbatim")
+QUESTION = "By how many points does ARC beat the strongest baseline on WebArena?"
+
+
+@app.command("golden")
+def golden_command(
+    what: Annotated[Literal["search", "ask"], typer.Argument(help="What is measured.")],
+    llm: Annotated[str, typer.Option("--llm", help="none, local or openai")] = "none",
+    kinds: Annotated[str, typer.Option("--kinds", help="Only these, separated by commas.")] = "",
+    limit: Annotated[int | None, typer.Option("--limit", help="Only the first n.")] = None,
+    save: Annotated[Path | None, typer.Option("--save", help="Write samples as JSONL.")] = None,
+) -> None:
+    """Run the golden questions on an index of the seeds made for this run."""
+    items = golden.read_suite(golden.SUITE, [k for k in kinds.split(",") if k])[:limit]
+    with _assistant(llm) as assistant:
+        run = golden.run_search if what == "search" else golden.run_ask
+        samples = []
+        for sample in run(assistant, items):
+            samples.append(sample)
+            progress.print(f"{len(samples)}/{len(items)} {sample['id']}", end="\r")
+    if save:
+        lines = [json.dumps(sample, ensure_ascii=False) for sample in samples]
+        save.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    _show(golden.table(samples, SEARCH_MEASURES if what == "search" else ASK_MEASURES))
+    if what == "ask":
+        _show_times(samples)
+
+
+@app.command("commands")
+def commands_command(
+    runs: Annotated[int, typer.Option("--runs", help="Runs of each command.")] = 5,
+    local: Annotated[bool, typer.Option("--local", help="The embedded model too.")] = False,
+) -> None:
+    """Time each command as a whole process; median, range and peak memory."""
+    rag = str(Path(sys.executable).with_name("rag"))
+    table = Table("command", "median s", "range s", "peak MB", "runs")
+    with tempfile.TemporaryDirectory() as folder:
+        environ = os.environ | {"RAG_DATA_DIR": folder}
+        fresh = ["sh", "-c", f'rm -rf "$RAG_DATA_DIR"/* && {rag} index seeds']
+        rows = [
+            ("rag --help", [rag, "--help"]),
+            ("rag index seeds (empty index)", fresh),
+            ("rag index seeds (again)", [rag, "index", "seeds"]),
+            ("rag search QUESTION", [rag, "search", QUESTION]),
+            ("rag ask --llm none QUESTION", [rag, "ask", "--llm", "none", QUESTION]),
+        ]
+        if local:
+            rows.append(("rag ask --llm local QUESTION", [rag, "ask", "--llm", "local", QUESTION]))
+        for name, command in rows:
+            cost = processes.measure(command, environ, runs)
+            table.add_row(
+                name,
+                f"{cost.seconds:.2f}",
+                f"{cost.fastest:.2f} to {cost.slowest:.2f}",
+                f"{cost.megabytes:.0f}",
+                str(cost.runs),
+            )
+    console.print(table)
+
+
+@contextmanager
+def _assistant(llm: str) -> Iterator[Assistant]:
+    from rag.answering.parts import built_with, embedder_of
+    from rag.index.sync import Indexer
+
+    with tempfile.TemporaryDirectory() as folder:
+        config = load({"data_dir": folder, "llm": llm}).config
+        indexer = Indexer(config.data_dir, embedder_of(config), built_with(config), lambda *_: None)
+        indexer.sync([golden.ROOT / "seeds"])
+        with Assistant.from_config(config) as assistant:
+            yield assistant
+
+
+def _show(rows: dict[str, dict[str, Mean]]) -> None:
+    measures = list(dict.fromkeys(name for row in rows.values() for name in row))
+    table = Table("kind", *measures)
+    for kind, row in rows.items():
+        table.add_row(kind, *(str(row[name]) if name in row else "" for name in measures))
+    console.print(table)
+
+
+def _show_times(samples: list[golden.Sample]) -> None:
+    for name in ("first_claim", "seconds"):
+        values = [sample[name] for sample in samples if sample[name] is not None]
+        if values:
+            median = statistics.median(values)
+            console.print(
+                f"{name}: median {median:.1f} s, slowest {max(values):.1f} s, n={len(values)}"
+            )
+
+
+def main() -> None:
+    """Run the command; a failure of the product is told in one line."""
+    try:
+        app()
+    except AskPapersError as error:
+        progress.print(f"error: {error}")
+        sys.exit(error.exit_code)
+
+
+if __name__ == "__main__":
+    main()
