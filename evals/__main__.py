@@ -20,6 +20,7 @@ from evals import golden, processes
 from evals.stats import Mean
 from rag import AskPapersError, Assistant
 from rag.config import load
+from rag.terminal import counting
 
 app = typer.Typer(
     help="Measure the product: quality on the golden questions, cost of its commands.",
@@ -29,7 +30,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 console = Console()
-progress = Console(stderr=True)
+errors = Console(stderr=True)
 
 SEARCH_MEASURES = ("first", "in5")
 ASK_MEASURES = ("right", "abstained", "cites_gold", "verbatim")
@@ -48,10 +49,11 @@ def golden_command(
     items = golden.read_suite(golden.SUITE, [k for k in kinds.split(",") if k])[:limit]
     with _assistant(llm) as assistant:
         run = golden.run_search if what == "search" else golden.run_ask
-        samples = []
-        for sample in run(assistant, items):
-            samples.append(sample)
-            progress.print(f"{len(samples)}/{len(items)} {sample['id']}", end="\r")
+        samples: list[golden.Sample] = []
+        with counting("questions") as progress:
+            for sample in run(assistant, items):
+                samples.append(sample)
+                progress(what, len(samples), len(items))
     if save:
         lines = [json.dumps(sample, ensure_ascii=False) for sample in samples]
         save.write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -128,7 +130,7 @@ def main() -> None:
     try:
         app()
     except AskPapersError as error:
-        progress.print(f"error: {error}")
+        errors.print(f"error: {error}")
         sys.exit(error.exit_code)
 
 

@@ -303,10 +303,11 @@ def _terminate(*_: object) -> None:
 
 
 def _show_usage_error(error: TyperException) -> int:
-    message = " ".join(error.format_message().split()).rstrip(".")
+    message = " ".join(error.format_message().split())
     if not message:
         return error.exit_code
-    sys.stderr.write(f"error: {message}. `rag --help` shows how it is used.\n")
+    stop = "" if message.endswith((".", "?", "!")) else "."
+    sys.stderr.write(f"error: {message}{stop} `rag --help` shows how it is used.\n")
     return error.exit_code
 
 

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 from rich.console import Console
 from rich.markup import escape
+from rich.padding import Padding
 from rich.progress import (
     BarColumn,
     DownloadColumn,
@@ -21,20 +22,13 @@ from rich.progress import (
 
 from rag.answering.citations import render_claim
 from rag.answering.events import ClaimMade, Done, Event, Notice
-from rag.errors import AskPapersError
 from rag.index.sync import Report
 from rag.retrieval.search import Found
 from rag.schema import Answer, Citation, Paper
-from rag.text import plain, printable
+from rag.text import plain
 
-out = Console(highlight=False, soft_wrap=False)
-err = Console(stderr=True, highlight=False)
-
-
-def show_error(error: AskPapersError) -> None:
-    """One line on standard error."""
-    line = printable(f"error: {error}")
-    sys.stderr.write(line.encode(sys.stderr.encoding or "utf-8", "replace").decode() + "\n")
+out = Console(highlight=False, soft_wrap=not sys.stdout.isatty())
+err = Console(stderr=True, highlight=False, soft_wrap=not sys.stderr.isatty())
 
 
 def show_found(found: Found) -> None:
@@ -44,7 +38,7 @@ def show_found(found: Found) -> None:
     for rank, hit in enumerate(found.hits, start=1):
         out.print(f"[bold]{rank:2}. {_title(hit.paper)}[/]  [dim]{_place(hit.paper)}[/]")
         for evidence in sorted(hit.evidence, key=lambda e: e.index):
-            out.print(f"    {_text(evidence.text)}")
+            out.print(_indented(_text(evidence.text)))
 
 
 def show_events(events: Iterator[Event]) -> Answer:
@@ -85,7 +79,7 @@ def _show_citation(citation: Citation) -> None:
     paper = citation.paper
     out.print(f"[bold]\\[{citation.number}] {_title(paper)}[/]  [dim]{_place(paper)}[/]")
     for sentence in citation.sentences:
-        out.print(f"    “{_text(sentence.text)}”")
+        out.print(_indented(f"“{_text(sentence.text)}”"))
 
 
 def show_report(report: Report) -> None:
@@ -96,9 +90,7 @@ def show_report(report: Report) -> None:
         f"{report.removed} removed, {report.unchanged} unchanged."
     )
     for failure in report.failures:
-        place = f", record {failure.ordinal}, line {failure.line}" if failure.ordinal else ""
-        line = f"{failure.source}{place}: {failure.reason}. {failure.remedy}".strip()
-        err.print(f"[yellow]not taken:[/] {_text(line)}")
+        err.print(f"[yellow]not taken:[/] {_text(str(failure))}")
 
 
 @contextmanager
@@ -143,6 +135,11 @@ def downloading() -> Iterator[Callable[[str, int, int], None]]:
             bar.update(tasks[name], completed=done)
 
         yield progress
+
+
+def _indented(text: str) -> Padding | str:
+    """Indented on every line in a terminal; on one line in a file or a pipe."""
+    return Padding(text, (0, 0, 0, 4)) if out.is_terminal else f"    {text}"
 
 
 def _title(paper: Paper) -> str:

@@ -42,6 +42,14 @@ class Failure:
     ordinal: int | None = None
     line: int | None = None
 
+    def __str__(self) -> str:
+        record = f"{self.source}, record {self.ordinal}, line {self.line}: " if self.line else ""
+        return f"{record}{self.reason}. {self.remedy}".strip()
+
+    def error(self) -> InputError:
+        """The failure as the end of a run that had nothing else to take."""
+        return InputError(self.reason, remedy=self.remedy)
+
 
 @dataclass(frozen=True, slots=True)
 class Report:
@@ -58,8 +66,9 @@ class Report:
 
 @dataclass(slots=True)
 class _Work:
-    """The files of one run: those to publish, those that are gone, what failed on the way."""
+    """The files of one run: how many, those to publish, those that are gone, what failed."""
 
+    files: int = 0
     changed: list[tuple[SourceFile, str]] = field(default_factory=list)
     gone: list[str] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
@@ -116,7 +125,7 @@ class Indexer:
     # --- planning
 
     def _plan(self, files: list[SourceFile], paths: Sequence[Path]) -> _Work:
-        work = _Work()
+        work = _Work(len(files))
         with self.catalog.reading() as snapshot:
             self._built_with.compare(snapshot)
             known = snapshot.file_digests()
@@ -149,18 +158,10 @@ class Indexer:
                 readable.append((file, expected))
             except InputError as error:
                 work.failures.append(Failure(file.label, _reason(error), error.remedy))
-        if not readable and work.failures and not work.gone:
-            self._refuse_nothing(work)
+        if len(work.failures) == work.files:
+            raise work.failures[0].error()
         work.changed = readable
         return self._embed(papers, len(papers))
-
-    def _refuse_nothing(self, work: _Work) -> None:
-        """Raise if no file of the run could be read at all."""
-        with self.catalog.reading() as snapshot:
-            if snapshot.counts().papers:
-                return
-        first = work.failures[0]
-        raise InputError(f"{first.source}: {first.reason}", remedy=first.remedy)
 
     def _embed(self, papers: Iterable[Paper], total: int) -> int:
         """Store the vectors of those papers that have none yet; how many papers that were."""
