@@ -103,7 +103,7 @@ def counting(unit: str) -> Iterator[Callable[[str, int, int], None]]:
         TextColumn(f"{unit}, {{task.fields[rate]}}/s,"),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=err, transient=True) as bar:
+    with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as bar:
         tasks: dict[str, TaskID] = {}
 
         def progress(what: str, done: int, total: int) -> None:
@@ -126,7 +126,7 @@ def downloading() -> Iterator[Callable[[str, int, int], None]]:
         TransferSpeedColumn(),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=err) as bar:
+    with Progress(*columns, console=err, disable=not err.is_terminal) as bar:
         tasks: dict[str, TaskID] = {}
 
         def progress(name: str, done: int, total: int) -> None:
