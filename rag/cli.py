@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
@@ -12,17 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer.exceptions import TyperException
 
-from rag.errors import (
-    EXIT_INTERRUPTED,
-    EXIT_PARTLY_FAILED,
-    EXIT_TERMINATED,
-    AnswerIncomplete,
-    AskPapersError,
-    ResourceError,
-    UsageError,
-)
+from rag.errors import EXIT_PARTLY_FAILED, AnswerIncomplete, UsageError
+from rag.exits import run
 
 if TYPE_CHECKING:
     from rag.answering.assistant import Assistant
@@ -277,47 +267,7 @@ def add_model(
 
 def main() -> None:
     """Run the command line and leave with the exit code of the outcome."""
-    signal.signal(signal.SIGTERM, _terminate)
-    try:
-        code = app(standalone_mode=False)
-    except TyperException as error:
-        code = _show_usage_error(error)
-    except AskPapersError as error:
-        code = _show_error(error)
-    except KeyboardInterrupt:
-        sys.stderr.write("\ninterrupted\n")
-        code = EXIT_INTERRUPTED
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = 0
-    except MemoryError:
-        code = _show_error(ResourceError("There is not enough memory"))
-    except OSError as error:
-        place = f": {error.filename}" if error.filename else ""
-        code = _show_error(ResourceError(f"{error.strerror or error}{place}"))
-    sys.exit(code or 0)
-
-
-def _terminate(*_: object) -> None:
-    sys.exit(EXIT_TERMINATED)
-
-
-def _show_usage_error(error: TyperException) -> int:
-    message = " ".join(error.format_message().split())
-    if not message:
-        return error.exit_code
-    stop = "" if message.endswith((".", "?", "!")) else "."
-    sys.stderr.write(f"error: {message}{stop} `rag --help` shows how it is used.\n")
-    return error.exit_code
-
-
-def _show_error(error: AskPapersError) -> int:
-    from rag.text import printable
-
-    line = printable(f"error: {error}")
-    encoding = sys.stderr.encoding or "utf-8"
-    sys.stderr.write(line.encode(encoding, "replace").decode(encoding) + "\n")
-    return error.exit_code
+    run(app, "rag")
 
 
 def _settings(*, data_dir: Path | None = None, file: Path | None = None, **flags: Any) -> Loaded:

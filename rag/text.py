@@ -16,7 +16,7 @@ import Stemmer
 
 _END = re.compile(r"[.!?…]+[\"'”’»)\]*_}]*(?=\s|$)|[。！？]+[」』”’）】]*|．(?!\d)")
 _NEW_ITEM = re.compile(r"\n(?=\s*(?:[-*•–]|\(?\d{1,2}[.)])\s)|\n\s*\n")
-_MATHS = re.compile(
+MATHS = re.compile(
     r"\$\$.+?\$\$|\\\(.+?\\\)|\\\[.+?\\\]"
     r"|(?<!\\)\$(?=\S)(?:\\.|[^$\\\n]){0,400}?(?<=\S)(?<!\\)\$(?!\d)",
     re.DOTALL,
@@ -64,7 +64,7 @@ def split_sentences(text: str) -> list[tuple[int, int]]:
 def _masked(text: str) -> bytearray:
     """1 for each character inside maths or brackets, save their closing character."""
     mask = bytearray(len(text) + 1)
-    for pattern in (_MATHS, _BRACKETS):
+    for pattern in (MATHS, _BRACKETS):
         for match in pattern.finditer(text):
             start, end = match.span()
             mask[start : end - 1] = b"\x01" * (end - 1 - start)

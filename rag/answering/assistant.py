@@ -9,10 +9,11 @@ from rag.answering.abstention import holds_nothing
 from rag.answering.events import Done, Event
 from rag.answering.parts import built_with, embedder_of, writer_of
 from rag.answering.prompting import label
+from rag.answering.stop import Stop
 from rag.answering.work import Work
 from rag.answering.writing import Task, Writer
 from rag.config import Config
-from rag.index.catalog import Catalog
+from rag.index.catalog import Catalog, Counts
 from rag.index.manifest import Damaged
 from rag.index.reader import IndexReader
 from rag.index.sync import Indexer
@@ -78,6 +79,15 @@ class Assistant:
         """Who writes the answers."""
         return self._writer.name
 
+    def counts(self) -> Counts:
+        """How much the index holds.
+
+        Raises:
+            IndexUnusable: there is no index, or none that fits the settings.
+        """
+        with self._reader.state() as state:
+            return state.snapshot.counts()
+
     def search(self, question: str, limit: int | None = None) -> Found:
         """The papers nearest to a question, each with its best sentences.
 
@@ -88,8 +98,17 @@ class Assistant:
         asked = read_question(question, max_chars=self.config.max_question_chars)
         return self._searcher.search(asked, limit or self.config.top_k)
 
-    def ask(self, question: str) -> Iterator[Event]:
+    def ask(
+        self,
+        question: str,
+        *,
+        notify: Callable[[str], None] | None = None,
+        stop: Stop | None = None,
+    ) -> Iterator[Event]:
         """Answer a question, event by event; the last one holds the whole answer.
+
+        `notify` hears of waits as they begin, from within `next`; without it a wait becomes an
+        event once it is over. `stop` ends the writing from another thread.
 
         Raises:
             UsageError, IndexUnusable: as `search`.
@@ -103,11 +122,12 @@ class Assistant:
             sentences=self.config.evidence_sentences,
         )
         sentences = label([(hit.paper, evidence) for hit, evidence in chosen])
-        work = Work(self.config, self._writer, asked.text, found.index_state, found)
+        work = Work(self.config, self._writer, asked.text, found.index_state, found, notify)
         if not sentences or holds_nothing(found):
             yield work.abstain()
             return
-        yield from work.write(Task("answer", asked.text, tuple(sentences), _CLAIMS))
+        task = Task("answer", asked.text, tuple(sentences), _CLAIMS, stop or Stop())
+        yield from work.write(task)
 
     def answer(self, question: str) -> Answer:
         """Answer a question, whole."""

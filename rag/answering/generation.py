@@ -13,7 +13,8 @@ import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 from urllib.parse import urlsplit
 
@@ -21,6 +22,7 @@ from rag.answering import faults, wire
 from rag.answering.connection import Line, Network, explain_connection
 from rag.answering.faults import ContextTooSmall, Fault, Peer, SchemaUnsupported
 from rag.answering.retry import Patience, retry_after
+from rag.answering.stop import Stop
 from rag.answering.wire import Finish
 from rag.errors import AnswerIncomplete, ServerError
 
@@ -46,13 +48,17 @@ GRACE_SECONDS = 2.0  # for the token counts, once the text is complete
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked. `schema` is the JSON schema that the reply must satisfy; None: free text."""
+    """What is asked. `schema` is the JSON schema that the reply must satisfy; None: free text.
+
+    `stop`, once given, cuts the connection that the reply comes through.
+    """
 
     system: str
     user: str
     schema: Mapping[str, object] | None
     max_tokens: int
     temperature: float = 0.0
+    stop: Stop = field(default_factory=Stop, compare=False)
 
 
 @dataclass(frozen=True)
@@ -214,7 +220,7 @@ class OpenAIGenerator:
         reply = wire.Collected(self._max_chars)
         body: dict[str, object] = {}
         failed: Exception | None = None
-        with self._line(started) as line:
+        with self._line(started) as line, request.stop.cutting(partial(line.cut, faults.CLOSED)):
             try:
                 body.update(self._body(request, line))
                 with closing(self._send(body, line)) as response:

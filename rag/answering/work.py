@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib.metadata import version
 
 from rag.answering.abstention import REFUSAL
@@ -30,7 +30,9 @@ class Work:
         question: str,
         index_state: str,
         found: Found | None = None,
+        notify: Callable[[str], None] | None = None,
     ) -> None:
+        """`notify` hears of waits as they begin; without it they become events after the wait."""
         self._config = config
         self._writer = writer
         self._question = question
@@ -40,6 +42,7 @@ class Work:
         self._claims: list[ClaimMade] = []
         self._dropped: list[Dropped] = []
         self._notices: list[str] = []
+        self._notify = notify or self._notices.append
         self._shown: dict[str, int] = {}
 
     def write(self, task: Task) -> Iterator[Event]:
@@ -47,7 +50,7 @@ class Work:
         by_label = {item.label: item for item in task.sentences}
         ending = Ending()
         drafts = 0
-        for piece in self._writer.write(task, self._notices.append):
+        for piece in self._writer.write(task, self._notify):
             yield from self._pending_notices()
             if isinstance(piece, Ending):
                 ending = piece
@@ -91,7 +94,7 @@ class Work:
 
     def _quote(self, task: Task, by_label: dict[str, Labelled]) -> Iterator[Event]:
         quotes = Task(task.kind, task.question, task.sentences, _QUOTES_IN_PLACE_OF_CLAIMS)
-        for piece in QuotingWriter().write(quotes, self._notices.append):
+        for piece in QuotingWriter().write(quotes, self._notify):
             if isinstance(piece, Draft):
                 yield from self._check(piece, by_label)
 

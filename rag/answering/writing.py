@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol
 
 from rag.answering import prompting
@@ -17,6 +17,7 @@ from rag.answering.generation import (
     SchemaUnsupported,
 )
 from rag.answering.prompting import Labelled
+from rag.answering.stop import Stop
 from rag.errors import AnswerIncomplete
 from rag.text import content_words
 
@@ -31,6 +32,7 @@ class Task:
     question: str
     sentences: tuple[Labelled, ...]
     most: int
+    stop: Stop = field(default_factory=Stop, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +82,7 @@ class ModelWriter:
             if len(kept) == len(task.sentences):
                 raise
             notify(f"the model's context is small: {len(kept)} sentences are sent")
-            yield from self._write(Task(task.kind, task.question, kept, task.most), notify)
+            yield from self._write(replace(task, sentences=kept), notify)
 
     def close(self) -> None:
         """Close the connection to the model."""
@@ -122,7 +124,8 @@ class ModelWriter:
         )
         labels = [item.label for item in task.sentences]
         schema = prompting.claims_schema(labels, task.most) if structured else None
-        return Request(prompt.system, prompt.user, schema, self._max_tokens), prompt.version
+        request = Request(prompt.system, prompt.user, schema, self._max_tokens, stop=task.stop)
+        return request, prompt.version
 
 
 class QuotingWriter:
