@@ -144,7 +144,7 @@ _SYMBOLS = {
 _SYMBOL = re.compile(r"\\([A-Za-z]+)\s?")
 _ESCAPED = re.compile(r"\\([%$&#_{}~ ,;!])")
 _INVISIBLE = re.compile(
-    "[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff\U000e0000-\U000e007f]"
+    "[\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e007f]"
 )
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _DASH = re.compile("[\u2010-\u2015\u2212]")
