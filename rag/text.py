@@ -21,7 +21,9 @@ _MATHS = re.compile(
     r"|(?<!\\)\$(?=\S)(?:\\.|[^$\\\n]){0,400}?(?<=\S)(?<!\\)\$(?!\d)",
     re.DOTALL,
 )
-_BRACKETS = re.compile(r"\([^()\n]{1,400}\)|\[[^\[\]\n]{1,400}\]|「[^「」]*」|『[^『』]*』")
+_BRACKETS = re.compile(
+    r"\([^()\n]{1,400}\)|\[[^\[\]\n]{1,400}\]|（[^（）\n]{1,400}）|「[^「」]*」|『[^『』]*』"
+)
 _IS_QUOTED = re.compile(r"[」』”][とっ、，]")  # the quotation goes on: 「はい。」と言った。
 _WORD_BEFORE = re.compile(r"(\S+)$")
 _OPENERS = "\"'“‘«([*_{$"
