@@ -226,9 +226,9 @@ def _terms_of(token: str) -> list[str]:
         return [token] if len(token) == 1 else [token[i : i + 2] for i in range(len(token) - 1)]
     if token[0].isdigit() and re.fullmatch(r"\d+(?:[.,]\d+)+", token):
         return [token.replace(",", "")]
-    parts = [part for part in re.split(r"[-'’·]", token) if part]
+    parts = [part for part in re.split(r"[-'’·]", re.sub(r"['’]s$", "", token)) if part]
     stems = [_stem(part) for part in parts if part not in _STOP]
-    if len(parts) > 1 and parts[-1] != "s":
+    if len(parts) > 1:
         stems.append("".join(parts))
     return stems
 
