@@ -21,7 +21,9 @@ MATHS = re.compile(
     r"|(?<!\\)\$(?=\S)(?:\\.|[^$\\\n]){0,400}?(?<=\S)(?<!\\)\$(?!\d)",
     re.DOTALL,
 )
-_BRACKETS = re.compile(r"\([^()\n]{1,400}\)|\[[^\[\]\n]{1,400}\]|「[^「」]*」|『[^『』]*』")
+_BRACKETS = re.compile(
+    r"\([^()\n]{1,400}\)|\[[^\[\]\n]{1,400}\]|（[^（）\n]{1,400}）|「[^「」]*」|『[^『』]*』"
+)
 _IS_QUOTED = re.compile(r"[」』”][とっ、，]")  # the quotation goes on: 「はい。」と言った。
 _WORD_BEFORE = re.compile(r"(\S+)$")
 _OPENERS = "\"'“‘«([*_{$"
@@ -144,7 +146,7 @@ _SYMBOLS = {
 _SYMBOL = re.compile(r"\\([A-Za-z]+)\s?")
 _ESCAPED = re.compile(r"\\([%$&#_{}~ ,;!])")
 _INVISIBLE = re.compile(
-    "[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff\U000e0000-\U000e007f]"
+    "[\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e007f]"
 )
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _DASH = re.compile("[\u2010-\u2015\u2212]")
@@ -224,9 +226,9 @@ def _terms_of(token: str) -> list[str]:
         return [token] if len(token) == 1 else [token[i : i + 2] for i in range(len(token) - 1)]
     if token[0].isdigit() and re.fullmatch(r"\d+(?:[.,]\d+)+", token):
         return [token.replace(",", "")]
-    parts = [part for part in re.split(r"[-'’·]", token) if part]
+    parts = [part for part in re.split(r"[-'’·]", re.sub(r"['’]s$", "", token)) if part]
     stems = [_stem(part) for part in parts if part not in _STOP]
-    if len(parts) > 1 and parts[-1] != "s":
+    if len(parts) > 1:
         stems.append("".join(parts))
     return stems
 

@@ -1,15 +1,19 @@
 """What several test modules need."""
 
+from __future__ import annotations
+
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from command import SEEDS
 
+from rag.answering.assistant import Assistant
 from rag.answering.parts import built_with, embedder_of
 from rag.config import Config, load
+from rag.index.embedding import Embedder
 from rag.index.sync import Indexer
 from rag.models import WeightStore
-
-SEEDS = Path(__file__).parents[1] / "seeds"
 
 
 @pytest.fixture(scope="session")
@@ -24,9 +28,30 @@ def weights() -> WeightStore:
 
 
 @pytest.fixture(scope="session")
-def seeds_config(weights: WeightStore, tmp_path_factory: pytest.TempPathFactory) -> Config:
-    """Settings that quote, over an index of the seeds made once for the whole run."""
-    config = Config(data_dir=tmp_path_factory.mktemp("seeds"), weights_dir=weights.root, llm="none")
-    indexer = Indexer(config.data_dir, embedder_of(config), built_with(config), lambda *_: None)
-    indexer.sync([SEEDS])
+def seeds_config(tmp_path_factory: pytest.TempPathFactory, weights: WeightStore) -> Config:
+    """Settings of an index of its own with the seeds in it, embedded by the real model."""
+    folder = tmp_path_factory.mktemp("seeds") / "data"
+    config = Config.model_validate(
+        {"data_dir": folder, "weights_dir": load().config.weights_dir, "llm": "none"}
+    )
+    Indexer(folder, embedder_of(config), built_with(config), lambda *_: None).sync([SEEDS])
     return config
+
+
+@pytest.fixture(scope="session")
+def seeds_index(seeds_config: Config) -> Path:
+    """The data folder with the seeds; tests only read it."""
+    return seeds_config.data_dir
+
+
+@pytest.fixture(scope="session")
+def embedder(seeds_config: Config) -> Embedder:
+    """The real embedding model."""
+    return embedder_of(seeds_config)
+
+
+@pytest.fixture(scope="session")
+def assistant(seeds_config: Config) -> Iterator[Assistant]:
+    """An assistant over the seeds that quotes."""
+    with Assistant.from_config(seeds_config) as assistant:
+        yield assistant

@@ -1,4 +1,4 @@
-"""Stand-ins that behave: a model server with faults, and a generator that follows a script."""
+"""Stand-ins that behave: a faulty model server, a scripted generator, an embedder by hand."""
 
 from __future__ import annotations
 
@@ -13,8 +13,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Literal, Self
 
+import numpy as np
+
 from rag.answering.generation import Completion, Finish, Request
-from rag.errors import AskPapersError
+from rag.errors import AskPapersError, ModelError
+from rag.index.embedding import Vectors
 
 Ending = Literal["close", "reset", "short", "unfinished chunk", "hang"]
 
@@ -294,3 +297,45 @@ class ScriptedGenerator:
 
     def close(self) -> None:
         self.is_closed = True
+
+
+TOPICS = (
+    "apples bridges clouds deserts engines forests glaciers harbours islands jungles kettles "
+    "ladders mirrors needles oceans planets quarries rivers spiders tunnels umbrellas valleys "
+    "windows yachts zebras anchors bottles candles drums eagles"
+).split()
+
+
+class HandEmbedder:
+    """Counts the words of TOPICS in a text: a unit vector with an axis for each, one for none.
+
+    Two texts of one topic have the cosine 1, of different topics 0, and "apples bridges" has
+    0.7071 to either. `embedded` holds every text in order. `turned` moves each axis on by so many
+    places: other weights of the same name and dimension. `fails_at`: the call, counted from 1,
+    that raises.
+    """
+
+    def __init__(self, name: str = "by hand", *, turned: int = 0, fails_at: int = 0) -> None:
+        self.name = name
+        self.dimension = len(TOPICS) + 1
+        self.turned = turned
+        self.fails_at = fails_at
+        self.calls = 0
+        self.embedded: list[str] = []
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        self.calls += 1
+        if self.calls == self.fails_at:
+            raise ModelError("The embedding server is gone")
+        self.embedded += texts
+        counts = np.array([self._counts(text) for text in texts], dtype=np.float32)
+        counts = np.roll(counts.reshape(-1, self.dimension), self.turned, axis=1)
+        return np.asarray(counts / np.linalg.norm(counts, axis=1, keepdims=True), dtype=np.float32)
+
+    def count_pieces(self, text: str) -> int:
+        return len(text.split())
+
+    def _counts(self, text: str) -> list[int]:
+        words = [word.strip(".,?!").casefold() for word in text.split()]
+        counts = [words.count(topic) for topic in TOPICS]
+        return [*counts, 0 if any(counts) else 1]

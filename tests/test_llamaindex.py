@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from llama_index.core import VectorStoreIndex
 from llama_index.core.llms import MockLLM
 from llama_index.core.query_engine import RetrieverQueryEngine
@@ -16,11 +15,6 @@ from rag.config import Config
 from rag.llamaindex import AskPapersEmbedding, AskPapersQueryEngine, AskPapersRetriever
 
 QUESTION = "Over which part of the image does RN-DPO normalize the likelihood ratio?"
-
-
-@pytest.fixture
-def assistant(seeds_config: Config) -> Assistant:
-    return Assistant.from_config(seeds_config)
 
 
 def test_the_retriever_feeds_a_llama_index_query_engine(assistant: Assistant) -> None:

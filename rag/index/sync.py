@@ -221,7 +221,7 @@ class Indexer:
                 )
                 self._progress("storing", done, len(work.changed))
             for path in work.gone:
-                writer.remove_file(path)
+                writer.remove_file(path, keep_papers=True)
             removed = writer.remove_orphans()
             total, added = writer.counts(), writer.count_since(before)
         unchanged = total.papers - added

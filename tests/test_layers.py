@@ -1,0 +1,179 @@
+"""What may import what. Imports inside functions count; those for type checking are told apart."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from command import ROOT, environment
+
+# A module imports only what stands before it, in this list and inside a folder.
+ORDER = (
+    "errors schema config text "
+    "corpus.records corpus.plain corpus.jsonl corpus.titles corpus.files corpus.papers corpus "
+    "models.catalogue models.files models.fetching models.store models models.llama "
+    "index.embedding index.manifest index.catalog index.chunking index.vectors index.lexical "
+    "index.lock index.reader index.sync index "
+    "retrieval.query retrieval.fusion retrieval.evidence retrieval.lookup retrieval.search "
+    "retrieval "
+    "answering.wire answering.faults answering.connection answering.retry answering.generation "
+    "answering.local answering.citations answering.prompting answering.support "
+    "answering.abstention answering.events answering.writing answering.parts answering.work "
+    "answering.assistant answering "
+    "export history llamaindex server display jsonform batch terminal doctor cli"
+).split()
+
+OWNERS = {
+    "chromadb": {"index.vectors"},
+    "openai": {"answering.generation"},
+    "httpx2": {"answering.generation", "answering.connection"},
+    "openvino": {"index.embedding"},
+    "tokenizers": {"index.embedding"},
+    "xllamacpp": {"models.llama"},
+    "llama_index": {"llamaindex"},
+}
+NEVER = {"evals", "app", "gradio", "tests"}
+SLOW = {
+    *OWNERS,
+    *NEVER,
+    *("numpy", "pydantic", "fastapi", "starlette", "rich.progress", "sqlite3", "Stemmer"),
+}
+
+
+@dataclass(frozen=True)
+class Import:
+    """`module` is the name up to what can be a module; `types_only`: never executed."""
+
+    module: str
+    line: int
+    types_only: bool
+
+
+def modules() -> dict[str, Path]:
+    """Every module of the package by its name without `rag.`; the package itself is ""."""
+    found = {}
+    for path in sorted((ROOT / "rag").rglob("*.py")):
+        parts = path.relative_to(ROOT / "rag").with_suffix("").parts
+        found[".".join(parts).removesuffix("__init__").rstrip(".")] = path
+    return found
+
+
+MODULES = modules()
+
+
+def imports_of(path: Path) -> Iterator[Import]:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    unexecuted = {
+        id(inner)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+        for statement in node.body
+        for inner in ast.walk(statement)
+    }
+    for node in ast.walk(tree):
+        for name in _names(node):
+            yield Import(name, getattr(node, "lineno", 0), id(node) in unexecuted)
+
+
+def _names(node: ast.AST) -> list[str]:
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    if isinstance(node, ast.ImportFrom):
+        assert node.level == 0, "imports are absolute"
+        module = node.module or ""
+        inner = [f"{module}.{alias.name}" for alias in node.names]
+        known = [name for name in inner if name.removeprefix("rag.") in MODULES]
+        return known if len(known) == len(inner) else [module, *known]
+    if isinstance(node, ast.Call) and ast.unparse(node.func) in {
+        "importlib.import_module",
+        "import_module",
+        "__import__",
+    }:
+        argument = node.args[0]
+        assert isinstance(argument, ast.Constant), "a computed import cannot be checked"
+        return [str(argument.value)]
+    return []
+
+
+def test_every_module_has_its_place_in_the_order() -> None:
+    assert [name for name in MODULES if name and name not in ORDER] == []
+    assert len(set(ORDER)) == len(ORDER)
+
+
+@pytest.mark.parametrize("name", [name for name in MODULES if name])
+def test_a_module_imports_only_what_stands_above_it(name: str) -> None:
+    place = ORDER.index(name)
+    for found in imports_of(MODULES[name]):
+        if found.module.split(".")[0] != "rag":
+            continue
+        target = found.module.removeprefix("rag").lstrip(".")
+        assert target in ORDER, f"{name}:{found.line} imports {found.module}"
+        assert ORDER.index(target) < place, f"{name}:{found.line} imports {found.module}"
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_a_vendor_package_is_used_by_its_owner_only(name: str) -> None:
+    for found in imports_of(MODULES[name]):
+        top = found.module.split(".")[0]
+        assert top not in NEVER, f"{name}:{found.line} imports {found.module}"
+        if not found.types_only:
+            assert name in OWNERS.get(top, {name}), f"{name}:{found.line} imports {found.module}"
+
+
+def test_the_walk_sees_lazy_and_type_only_imports(tmp_path: Path) -> None:
+    source = tmp_path / "sample.py"
+    source.write_text(
+        "from typing import TYPE_CHECKING\n"
+        "if TYPE_CHECKING:\n    import chromadb\n"
+        "def late():\n    import openai.types\n    from rag.index import vectors, Thing\n"
+        "    return __import__('gradio')\n"
+    )
+    seen = {(found.module, found.types_only) for found in imports_of(source)}
+    assert seen == {
+        ("typing", False),
+        ("chromadb", True),
+        ("openai.types", False),
+        ("rag.index", False),
+        ("rag.index.vectors", False),
+        ("gradio", False),
+    }
+
+
+def _declared(path: Path) -> bool:
+    return any(
+        isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+    )
+
+
+@pytest.mark.parametrize("name", [name for name, path in MODULES.items() if _declared(path)])
+def test_what_is_declared_public_is_there_and_what_is_imported_there_is_declared(name: str) -> None:
+    dotted = f"rag.{name}".rstrip(".")
+    module = importlib.import_module(dotted)
+    declared = list(module.__all__)
+    assert len(set(declared)) == len(declared)
+    for public in declared:
+        assert getattr(module, public, None) is not None, f"{dotted} has no {public}"
+    if MODULES[name].name == "__init__.py":
+        here = {
+            alias.asname or alias.name
+            for node in ast.parse(MODULES[name].read_text(encoding="utf-8")).body
+            if isinstance(node, ast.ImportFrom) and node.module != "__future__"
+            for alias in node.names
+            if node.module and node.module.startswith("rag")
+        }
+        assert here <= set(declared)
+
+
+def test_no_slow_package_is_loaded_by_importing_the_command_line() -> None:
+    code = "import sys, rag, rag.cli; print('\\n'.join(sys.modules))"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=environment(), check=True
+    )
+    assert set(done.stdout.split()) & SLOW == set()
