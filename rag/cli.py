@@ -173,7 +173,7 @@ def config(
         return
     for name, field in type(loaded.config).model_fields.items():
         origin = loaded.origins.get(name, "default")
-        typer.echo(f"{name} = {json.dumps(values[name])}  # {field.description} ({origin})")
+        typer.echo(f"{_setting(name, values[name])}  # {field.description} ({origin})")
 
 
 @models.command("list")
@@ -316,6 +316,11 @@ def _run_batch(
         failed = batch.run(todo, work, file, lambda: progress("answering", next(done), len(todo)))
     if failed:
         raise typer.Exit(EXIT_PARTLY_FAILED)
+
+
+def _setting(name: str, value: object) -> str:
+    """A line of a configuration file; TOML has no null."""
+    return f"# {name} is not set" if value is None else f"{name} = {json.dumps(value)}"
 
 
 def _required(text: str | None, command: str) -> str:

@@ -13,6 +13,7 @@ from rag.answering.stop import Stop
 from rag.answering.work import Work
 from rag.answering.writing import Task, Writer
 from rag.config import Config
+from rag.errors import AskPapersError
 from rag.index.catalog import Catalog, Counts
 from rag.index.manifest import Damaged
 from rag.index.reader import IndexReader
@@ -57,7 +58,10 @@ class Assistant:
 
         def repair(damage: Damaged) -> None:
             notify(f"{damage} It is built again from the catalog.")
-            indexer.rebuild_vectors()
+            try:
+                indexer.rebuild_vectors()
+            except AskPapersError as error:
+                notify(f"{error} Until then papers are searched exactly.")
 
         reader = IndexReader(
             Catalog(config.data_dir / "catalog.sqlite3"),

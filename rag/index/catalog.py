@@ -261,7 +261,7 @@ class Catalog:
         return self.path.is_file()
 
     def create(self) -> None:
-        """Make an empty catalog unless there is one.
+        """Make an empty catalog unless there is one. The caller holds the write lock.
 
         Raises:
             ResourceError: the folder cannot be written.
@@ -270,8 +270,9 @@ class Catalog:
             return
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            for leftover in self.path.parent.glob("catalog.*.new"):  # of a run that was killed
+                leftover.unlink()
             temporary = self.path.with_suffix(f".{os.getpid()}.new")
-            temporary.unlink(missing_ok=True)
             connection = sqlite3.connect(temporary)
             with connection:
                 connection.execute("PRAGMA journal_mode = WAL")

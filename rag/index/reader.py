@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import cast
 
 import numpy as np
@@ -93,8 +94,8 @@ def paper_vector(matrix: Vectors) -> Vectors:
 class IndexReader:
     """Opens states of the index for searching. Safe for use by several threads.
 
-    `repair` is called, once, when the current generation is found damaged, with the reason; it
-    may build another. Until it has, papers are searched exactly.
+    `repair` is called when the current generation is found damaged, with the reason; it may build
+    another. Until it has, papers are searched exactly.
     """
 
     def __init__(
@@ -112,6 +113,8 @@ class IndexReader:
         self._repair = repair
         self._guard = threading.Lock()
         self._generation: Generation | None = None
+        self._retired: Generation | None = None  # searches that began before a switch use it
+        self._broken: Path | None = None
         self._probed: str | None = None
 
     @contextmanager
@@ -131,6 +134,7 @@ class IndexReader:
         """Give up the current generation and have it repaired."""
         with self._guard:
             if self._generation is not None:
+                self._broken = self._generation.folder
                 self._generation.close()
             self._generation = None
         self._repair(damage)
@@ -138,29 +142,37 @@ class IndexReader:
     def close(self) -> None:
         """Close what is open."""
         with self._guard:
-            if self._generation is not None:
-                self._generation.close()
-                self._generation = None
+            for generation in (self._generation, self._retired):
+                if generation is not None:
+                    generation.close()
+            self._generation = self._retired = None
         self._catalog.close()
 
     def _current_generation(self) -> Generation | None:
+        """The generation to search, or None: then everything is searched exactly."""
         if not self._catalog.exists():
             return None
         try:
             return self._adopt(self._generations.current())
         except Damaged as damage:
             self._repair(damage)
+        try:
             return self._adopt(self._generations.current())
+        except Damaged:  # it could not be repaired now
+            return None
 
     def _adopt(self, found: Generation | None) -> Generation | None:
+        """Keep the open generation while it is current; a former one closes a switch later."""
         with self._guard:
             ours = self._generation
             if ours is None or found is None or found.folder != ours.folder:
-                self._generation = found  # the one before closes with its last search
+                if self._retired is not None:
+                    self._retired.close()
+                self._retired, self._generation = ours, found
             usable = self._generation
-        if usable is None or usable.manifest.model != self._built_with.key:
+        if usable is None or usable.folder == self._broken:
             return None
-        return usable
+        return usable if usable.manifest.model == self._built_with.key else None
 
     def _probe(self, snapshot: Snapshot) -> None:
         stored = snapshot.setting("probe")
