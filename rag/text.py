@@ -130,7 +130,7 @@ def _may_begin(following: str) -> bool:
 # --- Normal form ---------------------------------------------------------------------------
 
 _COMMAND_WITH_TEXT = re.compile(
-    r"\\(?:text(?:bf|it|tt|sc|rm|sf)?|emph|math(?:rm|bf|it|cal|bb|sf|tt)|operatorname|mbox|href"
+    r"\\(?:text(?:bf|it|tt|sc|rm|sf)?|emph|math(?:rm|bf|it|cal|bb|sf|tt)|operatorname|mbox|boxed|href"
     r"|underline|tilde|hat|bar|url)\*?\s*\{([^{}]*)\}"
 )
 _FRACTION = re.compile(r"\\[dt]?frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}")

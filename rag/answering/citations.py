@@ -33,6 +33,13 @@ _LEADING = re.compile(
 _TRAILING = re.compile(rf"\s*[\[(]\s*(?P<labels>{_LABELS})\s*[\])]\s*[.!]?\s*$")
 _LABEL = re.compile(r"S\d+")
 _PROMISE = re.compile(r"^\W*(?:none|no claims?|not (?:stated|found|given))\W*$", re.IGNORECASE)
+# Models write \beta and \% in JSON strings without doubling the backslash; JSON would read the
+# first as a backspace and refuse the second.
+_LATEX_ESCAPE = re.compile(
+    r"(?<!\\)\\(?=[^\"\\/bfnrtu]|b(?:eta|ar\b|oxed|egin|inom|f\b|ig)|f(?:rac|orall)"
+    r"|n(?:u\b|abla|eq?\b|ot\b|orm)|r(?:ho|ight|m\b|angle)|t(?:imes|heta|au\b|ext|ilde|o\b|op\b)"
+    r"|u(?![0-9a-fA-F]{4}))"
+)
 
 
 class ReplyReader:
@@ -75,7 +82,7 @@ def _from_json(text: str) -> Iterator[Draft]:
     """Every complete object with a text that stands inside the outermost one or list."""
     for start, end in _objects(text):
         try:
-            value = json.loads(text[start:end])
+            value = json.loads(_LATEX_ESCAPE.sub(r"\\\\", text[start:end]))
         except (ValueError, RecursionError):
             continue
         if isinstance(value, dict) and isinstance(value.get("text"), str):

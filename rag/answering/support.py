@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rag.answering.prompting import Labelled
 from rag.schema import Evidence, Paper, Verdict
 from rag.text import content_words, normalise, plain, terms
 
@@ -27,6 +28,10 @@ _WORDS = {
 
 SUPPORTED = 0.6
 PARTLY = 0.35
+
+
+Pinned = tuple[Paper, Evidence]
+"""A sentence, with its paper, that a claim relies on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +58,8 @@ def judge(claim: str, support: Sequence[tuple[Paper, Evidence]], question: str =
         return Judgement("unsupported", f"{missing[0]} is not in the sentences it names")
     if missing := sorted(names(claim) - names(abstracts) - _folded(abstracts)):
         return Judgement("unsupported", f"{missing[0]} is not in the abstracts it names")
+    if wrong := _misread_list(claim, sentences, question):
+        return Judgement("contradicted", wrong)
     cover = _cover(claim, sentences, question)
     if cover >= SUPPORTED and _negated(claim) != _negated(sentences) and _negated(claim):
         return Judgement("contradicted", "it denies what the sentences say")
@@ -61,6 +68,26 @@ def judge(claim: str, support: Sequence[tuple[Paper, Evidence]], question: str =
     if cover >= PARTLY:
         return Judgement("partly", f"{cover:.0%} of its words are in the sentences it names")
     return Judgement("unsupported", f"only {cover:.0%} of its words are in the sentences it names")
+
+
+def repin(
+    claim: str, named: Sequence[Labelled], given: Sequence[Labelled], question: str
+) -> tuple[list[Pinned], Judgement]:
+    """The sentences that a claim is pinned to, and how it was judged by them.
+
+    They are those that the model named. Where these do not support the claim but another one
+    that it was given fully does, it named the wrong label, and the claim is pinned to that one.
+    """
+    support = [(item.paper, item.evidence) for item in named]
+    judgement = judge(claim, support, question)
+    if judgement.verdict == "supported":
+        return support, judgement
+    for item in sorted(given, key=lambda item: -_cover(claim, item.evidence.text, question)):
+        other = [(item.paper, item.evidence)]
+        found = judge(claim, other, question)
+        if found.verdict == "supported":
+            return other, found
+    return support, judgement
 
 
 def numbers(text: str) -> frozenset[str]:
@@ -97,3 +124,42 @@ def _cover(claim: str, sentences: str, question: str) -> float:
 
 def _negated(text: str) -> bool:
     return not _NEGATIONS.isdisjoint(re.findall(r"[a-z']+", normalise(text)))
+
+
+_LIST_OF_NUMBERS = re.compile(r"\d[\d.,]*%?(?:, \d[\d.,]*%?)*,? and \d[\d.,]*\d?%?")
+_ITEM = r"[\w@+./-]+(?: [\w@+./-]+){0,2}?"
+_LIST_OF_ITEMS = re.compile(rf"{_ITEM}(?:, {_ITEM})*,? and {_ITEM}(?=[\s,.;:)])")
+_SEPARATOR = re.compile(r",? and |, ")
+
+
+def _misread_list(claim: str, sentences: str, question: str) -> str:
+    """Where a sentence says "on A, B and C by 1, 2 and 3 respectively": a number of another item.
+
+    The item is looked for in the claim, and if it names none, in the question.
+    """
+    for sentence in re.split(r"(?<=[.!?])\s+(?=[A-Z])", plain(sentences)):
+        amounts = _LIST_OF_NUMBERS.search(sentence)
+        if not amounts or "respectively" not in sentence:
+            continue
+        values = _SEPARATOR.split(amounts.group())
+        for listed in _LIST_OF_ITEMS.finditer(sentence[: amounts.start()]):
+            items = _SEPARATOR.split(listed.group())
+            if len(items) == len(values):
+                return _wrong_pair(claim, question, dict(zip(items, values, strict=True)))
+    return ""
+
+
+def _wrong_pair(claim: str, question: str, pairs: dict[str, str]) -> str:
+    stated = numbers(claim)
+    spoken = [item for item in pairs if _names_item(claim, item)]
+    spoken = spoken or [item for item in pairs if _names_item(question, item)]
+    right = {number for item in spoken for number in numbers(pairs[item])}
+    for item, value in pairs.items():
+        if spoken and numbers(value) <= stated and not numbers(value) <= right:
+            return f"{value} is the number of {item}"
+    return ""
+
+
+def _names_item(text: str, item: str) -> bool:
+    """Whether the last word of a list's item, its name, stands in `text`."""
+    return item.split()[-1].casefold() in re.findall(r"[\w@+./-]+", normalise(text))

@@ -9,7 +9,7 @@ from rag.answering.abstention import REFUSAL
 from rag.answering.citations import Draft, Numbering, render
 from rag.answering.events import CitationAdded, ClaimMade, Done, Event, Notice
 from rag.answering.prompting import Labelled
-from rag.answering.support import judge
+from rag.answering.support import repin
 from rag.answering.writing import Ending, QuotingWriter, Task, Writer
 from rag.config import Config
 from rag.retrieval.search import Found
@@ -72,12 +72,8 @@ class Work:
             yield Notice(self._notices.pop(0))
 
     def _check(self, draft: Draft, by_label: dict[str, Labelled]) -> Iterator[Event]:
-        support = [
-            (by_label[name].paper, by_label[name].evidence)
-            for name in draft.labels
-            if name in by_label
-        ]
-        judgement = judge(draft.text, support, self._question)
+        named = [by_label[name] for name in draft.labels if name in by_label]
+        support, judgement = repin(draft.text, named, list(by_label.values()), self._question)
         if judgement.verdict in {"unsupported", "contradicted"}:
             self._dropped.append(Dropped(draft.text, judgement.reason))
             return
