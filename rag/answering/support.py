@@ -156,7 +156,7 @@ def _wrong_pair(claim: str, question: str, pairs: dict[str, str]) -> str:
     right = {number for item in spoken for number in numbers(pairs[item])}
     for item, value in pairs.items():
         if spoken and numbers(value) <= stated and not numbers(value) <= right:
-            return f"{value} is the number of {item}"
+            return f"{value} is the number of {item.split()[-1]}"
     return ""
 
 
