@@ -192,6 +192,17 @@ class Writer(Snapshot):
             [(key, model, m.astype(_STORED).tobytes()) for key, m in matrices.items()],
         )
 
+    def forget_vectors(self, embedding_model: str) -> None:
+        """Remove all vectors of an embedding model, however the papers were cut."""
+        self.connection.execute(
+            "DELETE FROM vectors WHERE substr(model, 1, ?) = ?",
+            (len(embedding_model) + 1, f"{embedding_model}/"),
+        )
+
+    def renew_papers(self, revision: int) -> None:
+        """Have every paper count as new: no earlier generation speaks for it."""
+        self.connection.execute("UPDATE papers SET revision = ?", (revision,))
+
     def replace_file(
         self,
         path: str,

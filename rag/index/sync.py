@@ -109,7 +109,11 @@ class Indexer:
         with write_lock(self._lock):
             with self.catalog.reading() as snapshot:
                 total = snapshot.counts()
-            embedded = self._embed(self._stored_papers(), total.papers)
+                altered = self._is_same_model(snapshot) and self._has_other_weights(snapshot)
+            if altered:
+                embedded = self._replace_vectors(total.papers)
+            else:
+                embedded = self._embed(self._stored_papers(), total.papers)
             with self.catalog.writing() as writer:
                 writer.raise_revision()
                 self._record_settings(writer.set)
@@ -182,10 +186,39 @@ class Indexer:
             self._progress("embedding", done, total)
         return embedded
 
+    def _replace_vectors(self, total: int) -> int:
+        """Embed every paper with other weights of the same name; how many papers that were.
+
+        Old and new vectors must never be told apart by name only, so one transaction exchanges
+        them all, and the present generation gives way to what the catalog has.
+        """
+        done = 0
+        with self.catalog.writing() as writer:
+            writer.forget_vectors(self._built_with.embedding_model)
+            for batch in _batches(writer.all_papers()):
+                writer.store_matrices(self._built_with.key, self._matrices(batch))
+                done += len(batch)
+                self._progress("embedding", done, total)
+            writer.renew_papers(writer.raise_revision())
+            self._record_settings(writer.set)
+        return done
+
+    def _has_other_weights(self, snapshot: Snapshot) -> bool:
+        try:
+            compare_probe(snapshot, self._embedder)
+        except IndexUnusable:
+            return True
+        return False
+
     def _is_same_model(self, snapshot: Snapshot) -> bool:
         return snapshot.setting("embedding_model") == self._embedder.name
 
     def _store(self, papers: list[Paper]) -> None:
+        matrices = self._matrices(papers)
+        with self.catalog.writing() as writer:
+            writer.store_matrices(self._built_with.key, matrices)
+
+    def _matrices(self, papers: list[Paper]) -> dict[str, Vectors]:
         chunks = [self._built_with.chunks(paper, self._embedder) for paper in papers]
         vectors = self._embedder.embed([piece.text for pieces in chunks for piece in pieces])
         matrices: dict[str, Vectors] = {}
@@ -193,8 +226,7 @@ class Indexer:
         for paper, pieces in zip(papers, chunks, strict=True):
             matrices[paper.id] = vectors[start : start + len(pieces)]
             start += len(pieces)
-        with self.catalog.writing() as writer:
-            writer.store_matrices(self._built_with.key, matrices)
+        return matrices
 
     def _stored_papers(self) -> Iterator[Paper]:
         with self.catalog.reading() as snapshot:

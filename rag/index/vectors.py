@@ -158,7 +158,11 @@ class Generations:
         return f"gen-{max(numbers, default=0) + 1:06d}"
 
     def _publish(self, temporary: Path, manifest: Manifest) -> Generation:
-        before = (self.root / _CURRENT).read_text().strip() if self._has_current() else ""
+        before = (
+            (self.root / _CURRENT).read_text("ascii", "replace").strip()
+            if self._has_current()
+            else ""
+        )
         folder = temporary.with_suffix("")
         for path in [*temporary.rglob("*"), temporary]:
             sync(path)

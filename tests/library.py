@@ -1,0 +1,196 @@
+"""A folder of papers and an index of it, with an embedder whose similarities are known."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Self
+
+from fakes import TOPICS, HandEmbedder
+
+from rag.index.catalog import Catalog
+from rag.index.embedding import PROBE, Embedder, Vectors
+from rag.index.manifest import Damaged
+from rag.index.reader import BuiltWith, IndexReader, IndexState
+from rag.index.sync import Indexer, Report
+from rag.index.vectors import Generations
+from rag.retrieval.fusion import Weights
+from rag.retrieval.query import Question
+from rag.retrieval.search import Found, Searcher
+from rag.schema import Paper
+
+WEIGHTS = Weights(0.25, 0.5, 0.25, 0.35)
+BY_MEANING = Weights(1.0, 0.0, 0.0, 0.35)
+
+
+def abstract(*topics: str, about: str = "one case") -> str:
+    """Two sentences, each with every topic once; `about` sets papers of the same topics apart."""
+    named = " ".join(topics)
+    return f"We study {named} in {about} with care. The {named} were measured twice."
+
+
+def sentences(text: str) -> list[str]:
+    """The two sentences of an `abstract`."""
+    first, second = text.split(". ")
+    return [f"{first}.", second]
+
+
+def one_for_each_topic() -> str:
+    return "\n\n".join(abstract(topic) for topic in TOPICS)
+
+
+class Library:
+    """`papers` holds the files, `data` the index."""
+
+    def __init__(self, root: Path, embedder: HandEmbedder | None = None) -> None:
+        self.papers = root / "papers"
+        self.data = root / "data"
+        self.embedder = embedder or HandEmbedder()
+        self.built_with = BuiltWith(self.embedder.name, 1, 254)
+        self.notices: list[str] = []
+        self.papers.mkdir(parents=True, exist_ok=True)
+
+    def like(self, embedder: HandEmbedder, built_with: BuiltWith | None = None) -> Self:
+        """The same library seen with other settings."""
+        other = type(self)(self.papers.parent, embedder)
+        other.built_with = built_with or other.built_with
+        return other
+
+    def copy(self, data: Path) -> Self:
+        """The same papers with a copy of the index."""
+        other = self.like(HandEmbedder())
+        other.data = Path(shutil.copytree(self.data, data))
+        return other
+
+    def write(self, name: str, *abstracts: str) -> Path:
+        path = self.papers / name
+        path.write_text("\n\n".join(abstracts), encoding="utf-8")
+        return path
+
+    def indexer(self) -> Indexer:
+        return Indexer(self.data, self.embedder, self.built_with, lambda *_: None)
+
+    def index(self, *paths: Path) -> Report:
+        indexer = self.indexer()
+        try:
+            return indexer.sync(paths or [self.papers])
+        finally:
+            indexer.catalog.close()
+
+    def rebuild(self) -> Report:
+        indexer = self.indexer()
+        try:
+            return indexer.rebuild()
+        finally:
+            indexer.catalog.close()
+
+    def compact(self) -> None:
+        indexer = self.indexer()
+        indexer.rebuild_vectors()
+        indexer.catalog.close()
+
+    @contextmanager
+    def reader(self) -> Iterator[IndexReader]:
+        def repair(damage: Damaged) -> None:
+            self.notices.append(str(damage))
+            self.compact()
+
+        reader = IndexReader(
+            Catalog(self.data / "catalog.sqlite3"),
+            Generations(self.data / "vectors"),
+            self.embedder,
+            self.built_with,
+            repair,
+        )
+        try:
+            yield reader
+        finally:
+            reader.close()
+
+    @contextmanager
+    def state(self) -> Iterator[IndexState]:
+        with self.reader() as reader, reader.state() as state:
+            yield state
+
+    def search(self, question: str, limit: int = 10, weights: Weights = WEIGHTS) -> Found:
+        with self.reader() as reader:
+            searcher = Searcher(reader, self.embedder, weights)
+            return searcher.search(Question(question), limit)
+
+    def nearest(self, topic: str, limit: int = 3) -> list[tuple[str, float]]:
+        """First sentence and cosine of the papers nearest to a topic."""
+        vector = self.embedder.embed([topic])[0]
+        with self.state() as state:
+            near = state.nearest(vector, limit)
+            papers = state.snapshot.papers(near)
+        return [(papers[key].sentences[0].text, round(cosine, 3)) for key, cosine in near.items()]
+
+    def stored(self) -> dict[str, Paper]:
+        with self.state() as state:
+            return {paper.id: paper for paper in state.snapshot.all_papers()}
+
+    def texts(self) -> set[str]:
+        return {paper.text for paper in self.stored().values()}
+
+    def newly_embedded(self) -> list[str]:
+        """What was embedded since the last call, the probe left out."""
+        texts = [text for text in self.embedder.embedded if text != PROBE]
+        self.embedder.embedded.clear()
+        return texts
+
+    @property
+    def generation(self) -> str:
+        """The name of the current generation, empty where there is none."""
+        current = self.data / "vectors" / "CURRENT"
+        return current.read_text().strip() if current.exists() else ""
+
+    def generations(self) -> list[str]:
+        return sorted(path.name for path in (self.data / "vectors").glob("gen-*"))
+
+
+def same(found: Found, other: Found) -> bool:
+    """Whether two searches gave the same papers with the same scores and sentences."""
+
+    def shown(result: Found) -> list[tuple[str, float, list[tuple[int, float]]]]:
+        return [
+            (
+                hit.paper.id,
+                round(hit.score, 4),
+                [(item.index, round(item.score, 4)) for item in hit.evidence],
+            )
+            for hit in result.hits
+        ]
+
+    return shown(found) == shown(other)
+
+
+class SlowEmbedder(HandEmbedder):
+    """Takes a while for each text, so that a process can be met at work."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__()
+        self.seconds = seconds
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        for _ in texts:
+            time.sleep(self.seconds)
+        return super().embed(texts)
+
+
+def main(folder: str, data: str, seconds: str) -> None:
+    """Index a folder in this process; every step is a line of output."""
+    embedder: Embedder = SlowEmbedder(float(seconds))
+
+    def progress(what: str, done: int, total: int) -> None:
+        sys.stdout.write(f"{what} {done}/{total}\n")
+        sys.stdout.flush()
+
+    Indexer(Path(data), embedder, BuiltWith(embedder.name, 1, 254), progress).sync([Path(folder)])
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,142 @@
+"""Indexing in processes of its own: killed anywhere, or two at once."""
+
+from __future__ import annotations
+
+import json
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from command import environment, rag
+from fakes import TOPICS
+from library import Library, abstract, same
+
+from rag.errors import IndexLocked
+
+PROGRAM = Path(__file__).with_name("library.py")
+KILLS = 12
+
+
+@contextmanager
+def indexing(library: Library, seconds: float = 0.0) -> Iterator[subprocess.Popen[str]]:
+    """A process that indexes the library, `seconds` for each sentence."""
+    command = [sys.executable, str(PROGRAM), str(library.papers), str(library.data), str(seconds)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment())
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+        assert process.stdout
+        process.stdout.close()
+
+
+def locked_by(library: Library) -> dict[str, object]:
+    """What the lock file says, once it says something."""
+    ends = time.monotonic() + 20
+    while time.monotonic() < ends:
+        note = library.data / "writer.lock"
+        if note.is_file() and (text := note.read_text()):
+            return dict(json.loads(text))
+        time.sleep(0.01)
+    raise AssertionError("nobody took the lock")
+
+
+@pytest.fixture(scope="module")
+def clean(tmp_path_factory: pytest.TempPathFactory) -> Library:
+    library = Library(tmp_path_factory.mktemp("clean"))
+    for number in range(20):
+        first, second = TOPICS[number], TOPICS[number + 10]
+        library.write(f"{number}.txt", abstract(first), abstract(first, second))
+    return library
+
+
+@pytest.fixture(scope="module")
+def duration(clean: Library) -> float:
+    """Seconds that a whole run takes in its own process; it leaves the clean index."""
+    started = time.monotonic()
+    with indexing(clean) as process:
+        assert process.wait(60) == 0
+    return time.monotonic() - started
+
+
+@pytest.mark.parametrize("seed", range(KILLS))
+def test_a_run_killed_anywhere_is_completed_by_the_next(
+    clean: Library, duration: float, tmp_path: Path, seed: int
+) -> None:
+    library = clean.like(clean.embedder)
+    library.data = tmp_path / "data"
+    delay = random.Random(seed).uniform(0.25, 1.0) * duration
+    with indexing(library) as process:
+        time.sleep(delay)
+        process.kill()
+    library.index()
+    assert library.stored() == clean.stored()
+    for topic in ("apples", "bridges clouds", "measured twice"):
+        assert same(library.search(topic, 50), clean.search(topic, 50))
+    assert library.generation == library.generations()[-1]
+    assert library.notices == []
+    assert not [name for name in library.generations() if name.endswith(".tmp")]
+
+
+def test_a_run_killed_while_it_embeds_keeps_what_it_had_embedded(tmp_path: Path) -> None:
+    library = Library(tmp_path)
+    texts = [abstract(topic, about=f"case {n}") for n in range(10) for topic in TOPICS]
+    library.write("a.txt", *texts)
+    with indexing(library, 0.002) as process:
+        assert process.stdout
+        assert process.stdout.readline() == "embedding 256/300\n"
+        process.send_signal(signal.SIGKILL)
+    assert library.index().embedded == 300 - 256
+
+
+@pytest.mark.parametrize("stop", [signal.SIGKILL, signal.SIGINT])
+def test_a_second_writer_is_told_at_once_who_writes_and_may_when_that_one_ends(
+    tmp_path: Path, stop: signal.Signals
+) -> None:
+    library = Library(tmp_path)
+    library.write("a.txt", abstract("apples"))
+    with indexing(library, 30.0) as process:
+        assert locked_by(library)["pid"] == process.pid
+        started = time.monotonic()
+        with pytest.raises(IndexLocked) as caught:
+            library.index()
+        assert time.monotonic() - started < 1.0
+        message = str(caught.value)
+        assert f"process {process.pid}" in message
+        assert f"library.py {library.papers}" in message
+        process.send_signal(stop)
+        process.wait(10)
+        assert library.index().added == 1
+
+
+def test_the_command_line_leaves_with_3_when_another_process_writes(tmp_path: Path) -> None:
+    library = Library(tmp_path)
+    path = library.write("a.txt", abstract("apples"))
+    with indexing(library, 30.0) as process:
+        locked_by(library)
+        started = time.monotonic()
+        ran = rag("index", path, "--quiet", data=library.data)
+        assert time.monotonic() - started < 5.0  # the start of Python included
+        assert ran.code == 3
+        assert f"process {process.pid}" in ran.error_line
+        assert "try again" in ran.error_line
+
+
+def test_readers_are_not_kept_out_by_a_writer(tmp_path: Path) -> None:
+    library = Library(tmp_path)
+    library.write("a.txt", abstract("apples"))
+    library.index()
+    library.write("b.txt", abstract("bridges"))
+    with indexing(library, 30.0):
+        ends = time.monotonic() + 20
+        while "library.py" not in (library.data / "writer.lock").read_text():
+            assert time.monotonic() < ends
+            time.sleep(0.01)
+        assert [hit.paper.text for hit in library.search("apples").hits] == [abstract("apples")]
