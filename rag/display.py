@@ -158,21 +158,25 @@ def _escaped(text: str) -> str:
 # --- An answer -----------------------------------------------------------------------------
 
 
-def question(turn: Turn) -> str:
-    """What was asked, as it was typed."""
-    return f'<div class="asked">{_typed(turn.question)}</div>'
+def conversation(turns: Sequence[Turn]) -> str:
+    """Questions and answers, one block of HTML each, with an empty line between them."""
+    gone = turns[0].number - 1 if turns else 0
+    first = [f'<p class="gone">{gone} earlier questions are no longer shown.</p>'] if gone else []
+    return "\n\n".join([*first, *map(_turn, turns)])
 
 
-def answer(turn: Turn) -> str:
-    """What has come of an answer, or nothing."""
+def _turn(turn: Turn) -> str:
     parts = [_claim(claim, turn.number) for claim in turn.claims]
     if turn.answer is not None:
         parts += _rest(turn.answer, turn.number)
     if turn.failure:
-        parts.append(f'<p class="failure" role="alert">{_typed(turn.failure)}</p>')
+        parts.append(f'<p class="failure">{_typed(turn.failure)}</p>')
     if turn.stopped:
-        parts.append(f'<p class="stopped">Stopped{"" if turn.claims else " before a claim"}.</p>')
-    return f'<div class="answer">{"".join(parts)}</div>' if parts else ""
+        parts.append('<p class="stopped">Stopped.</p>')
+    return (
+        f'<section class="turn">'
+        f'<h2 class="asked">{_typed(turn.question)}</h2>{"".join(parts)}</section>'
+    )
 
 
 def _typed(text: str) -> str:
@@ -183,8 +187,7 @@ def _typed(text: str) -> str:
 
 def _claim(claim: Claim, turn: int) -> str:
     links = "".join(
-        f'<a href="#source-{turn}-{number}" aria-label="Source {number}">[{number}]</a>'
-        for number in claim.citations
+        f'<a href="#source-{turn}-{number}">[{number}]</a>' for number in claim.citations
     )
     cites = f'<sup class="cites">{links}</sup>' if links else ""
     partly = (
@@ -229,7 +232,7 @@ def sources(turns: Sequence[Turn]) -> str:
     """The papers behind the last answer and, folded, those behind the answers before it."""
     shown = [turn for turn in turns if _cards(turn)]
     if not shown:
-        return '<p class="empty">What an answer relies on is shown here, in its abstract.</p>'
+        return '<p class="empty">The abstracts that an answer relies on will stand here.</p>'
     folded = "".join(
         f'<details class="earlier"><summary>{_typed(_short(turn.question))}</summary>'
         f"{_cards(turn)}</details>"
