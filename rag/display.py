@@ -1,0 +1,282 @@
+"""Answers and papers as HTML that is ours alone.
+
+Papers, models and readers are untrusted: whatever they wrote is escaped, and every tag in the
+result was written here. There is no line break in it, so that no Markdown is read into it. Maths
+stands between two pairs of characters that no text keeps, and only what stands there is given to
+KaTeX: a dollar sign is money until it was found to be maths.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from rag.answering.events import CitationAdded, ClaimMade, Done, Event
+from rag.schema import Answer, Citation, Claim, Paper, Sentence
+from rag.text import MATHS, plain, printable
+
+INLINE_MATHS = ("\ue000", "\ue001")
+BLOCK_MATHS = ("\ue002", "\ue003")
+
+_DOLLAR = "\ue004"
+_TAGS = {
+    "\ue006": "<strong>",
+    "\ue007": "</strong>",
+    "\ue008": "<em>",
+    "\ue009": "</em>",
+}
+_OURS = re.compile("[\ue000-\ue00f]")
+_MAX_MATHS, _MAX_NESTING = 600, 12
+_UNSAFE_MATHS = re.compile(
+    r"\\(?:href|url|includegraphics|html\w+|class|cssId|[gex]?def|let|futurelet|global|long"
+    r"|(?:re)?newcommand|providecommand|rule|m?kern|[hmv]skip|[hv]space|raisebox|smash|mathllap"
+    r"|mathrlap|mathclap|llap|rlap|clap|char|verb|tag|Huge|huge|Large|LARGE)(?![A-Za-z])|\\\\\s*\["
+)
+_MONEY = re.compile(r"\d[\d.,]*\s?[A-Za-z]{3,}|\d[\d.,]*\s.*\s[A-Za-z]{2,}\s")
+_STRONG = re.compile(r"(?<![\w*])(\*\*|__)(?=\S)([^*\n]{1,400}?)(?<=\S)\1(?![\w*])")
+_EMPHASIS = re.compile(r"(?<![\w*])([*_])(?=\S)([^*_\n]{1,400}?)(?<=\S)\1(?![\w*])")
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A question and what has come of its answer so far. `number` counts a conversation's turns.
+
+    `answer` is there once the answer is complete, `failure` where there will be none.
+    """
+
+    number: int
+    question: str
+    claims: tuple[Claim, ...] = ()
+    citations: tuple[Citation, ...] = ()
+    answer: Answer | None = None
+    failure: str = ""
+    stopped: bool = False
+
+    def after(self, event: Event) -> Turn:
+        """The turn once `event` has happened."""
+        if isinstance(event, ClaimMade):
+            return replace(self, claims=(*self.claims, event.claim))
+        if isinstance(event, CitationAdded):
+            return replace(self, citations=_with(self.citations, event.citation))
+        if isinstance(event, Done):
+            answer = event.answer
+            return replace(self, claims=answer.claims, citations=answer.citations, answer=answer)
+        return self
+
+
+def _with(citations: Sequence[Citation], new: Citation) -> tuple[Citation, ...]:
+    """A citation takes the place of the one with its number."""
+    numbered = {citation.number: citation for citation in citations} | {new.number: new}
+    return tuple(numbered[number] for number in sorted(numbered))
+
+
+# --- Text ----------------------------------------------------------------------------------
+
+
+def inline(text: str) -> str:
+    """Running text: maths kept for KaTeX, emphasis as emphasis, LaTeX's commands undone."""
+    text = _OURS.sub("", printable(text.replace("\n", " ")))
+    pieces: list[str] = []
+    end = 0
+    for match in MATHS.finditer(text):
+        pieces += [_prose(text[end : match.start()]), _maths(match.group())]
+        end = match.end()
+    return "".join([*pieces, _prose(text[end:])])
+
+
+def highlighted(text: str, spans: Iterable[Sentence]) -> str:
+    """`text` with `<mark>` around its parts at the offsets of `spans`."""
+    pieces: list[str] = []
+    end = 0
+    for span in sorted(spans, key=lambda span: span.start):
+        start = max(span.start, end)
+        if start < span.end <= len(text):
+            pieces += [inline(text[end:start]), f"<mark>{inline(text[start : span.end])}</mark>"]
+            end = span.end
+    return "".join([*pieces, inline(text[end:])])
+
+
+def _prose(text: str) -> str:
+    """What stands between maths, with the white space at its ends."""
+    text = re.sub(r"\s+", " ", text)
+    if not text.strip():
+        return text
+    text = _STRONG.sub("\ue006\\2\ue007", text)
+    text = _EMPHASIS.sub("\ue008\\2\ue009", text)
+    text = text.replace(r"\$", _DOLLAR).replace("$", _DOLLAR)
+    first = text[0] if text[0] == " " else ""
+    last = " " if text[-1] == " " else ""
+    text = _escaped(plain(text).replace(_DOLLAR, "$"))
+    for character, tag in _TAGS.items():
+        text = text.replace(character, tag)
+    return _balanced(f"{first}{text}{last}")
+
+
+def _balanced(text: str) -> str:
+    """Emphasis that overlaps would close in the wrong order: then there is none."""
+    opened: list[str] = []
+    for slash, name in re.findall(r"<(/?)(strong|em)>", text):
+        if not slash:
+            opened.append(name)
+        elif not opened or opened.pop() != name:
+            return re.sub(r"</?(?:strong|em)>", "", text)
+    return text if not opened else re.sub(r"</?(?:strong|em)>", "", text)
+
+
+def _maths(text: str) -> str:
+    """What KaTeX may have; what it had better not is shown as text."""
+    size = 2 if text.startswith("$$") or text[0] == "\\" else 1
+    body = text[size:-size].strip()
+    if not body or _looks_like_money(text, body):
+        return _escaped(text)
+    if len(body) > _MAX_MATHS or _nesting(body) > _MAX_NESTING or _UNSAFE_MATHS.search(body):
+        return _escaped(plain(text))
+    left, right = BLOCK_MATHS if text.startswith(("$$", r"\[")) else INLINE_MATHS
+    return f"{left}{_escaped(body)}{right}"
+
+
+def _looks_like_money(text: str, body: str) -> bool:
+    single = text[0] == "$" and text[1] != "$"
+    return single and bool(_MONEY.match(body)) and not re.search(r"[\\^_=]", body)
+
+
+def _nesting(text: str) -> int:
+    depth = deepest = 0
+    for character in text:
+        depth += {"{": 1, "}": -1}.get(character, 0)
+        deepest = max(deepest, depth)
+    return deepest
+
+
+def _escaped(text: str) -> str:
+    """Escaped, and without the sign that gradio's own placeholders for maths begin with."""
+    return html.escape(text).replace("%", "&#37;")
+
+
+# --- An answer -----------------------------------------------------------------------------
+
+
+def conversation(turns: Sequence[Turn]) -> str:
+    """Questions and answers, one block of HTML each, with an empty line between them."""
+    gone = turns[0].number - 1 if turns else 0
+    first = [f'<p class="gone">{gone} earlier questions are no longer shown.</p>'] if gone else []
+    return "\n\n".join([*first, *map(_turn, turns)])
+
+
+def _turn(turn: Turn) -> str:
+    parts = [_claim(claim, turn.number) for claim in turn.claims]
+    if turn.answer is not None:
+        parts += _rest(turn.answer, turn.number)
+    if turn.failure:
+        parts.append(f'<p class="failure">{_typed(turn.failure)}</p>')
+    if turn.stopped:
+        parts.append('<p class="stopped">Stopped.</p>')
+    return (
+        f'<section class="turn">'
+        f'<h2 class="asked">{_typed(turn.question)}</h2>{"".join(parts)}</section>'
+    )
+
+
+def _typed(text: str) -> str:
+    """Text that nothing is read into, its line breaks kept."""
+    lines = _OURS.sub("", text.replace("\r\n", "\n")).split("\n")
+    return "<br>".join(_escaped(printable(line)) for line in lines)
+
+
+def _claim(claim: Claim, turn: int) -> str:
+    links = "".join(
+        f'<a href="#source-{turn}-{number}">[{number}]</a>' for number in claim.citations
+    )
+    cites = f'<sup class="cites">{links}</sup>' if links else ""
+    partly = (
+        ' <span class="partly" title="The cited sentence supports a part of this claim">'
+        "partly supported</span>"
+        if claim.verdict == "partly"
+        else ""
+    )
+    return f'<p class="claim">{inline(claim.text)}{cites}{partly}</p>'
+
+
+def _rest(result: Answer, turn: int) -> list[str]:
+    parts: list[str] = []
+    if result.status == "abstained":
+        parts.append(f'<p class="refusal">{inline(result.text)}</p>')
+    if result.note:
+        parts.append(f'<p class="note">Note: {_typed(result.note.rstrip("."))}.</p>')
+    if result.dropped:
+        items = "".join(
+            f"<li>{inline(dropped.text)} <span>({_typed(dropped.reason)})</span></li>"
+            for dropped in result.dropped
+        )
+        count = f"{len(result.dropped)} claim{'s' if len(result.dropped) > 1 else ''}"
+        parts.append(
+            f'<details class="dropped"><summary>{count} left out</summary>'
+            f"<ul>{items}</ul></details>"
+        )
+    if result.status == "abstained" and result.nearest:
+        items = "".join(
+            f'<li><a href="#nearest-{turn}-{rank}">{_title(nearest.paper)}</a> '
+            f"{_place(nearest.paper)}</li>"
+            for rank, nearest in enumerate(result.nearest, start=1)
+        )
+        parts.append(f'<div class="nearest"><p>Nearest papers</p><ul>{items}</ul></div>')
+    return parts
+
+
+# --- Sources -------------------------------------------------------------------------------
+
+
+def sources(turns: Sequence[Turn]) -> str:
+    """The papers behind the last answer and, folded, those behind the answers before it."""
+    shown = [turn for turn in turns if _cards(turn)]
+    if not shown:
+        return '<p class="empty">The abstracts that an answer relies on will stand here.</p>'
+    folded = "".join(
+        f'<details class="earlier"><summary>{_typed(_short(turn.question))}</summary>'
+        f"{_cards(turn)}</details>"
+        for turn in reversed(shown[:-1])
+    )
+    return f'<div class="sources">{_cards(shown[-1])}{folded}</div>'
+
+
+def _cards(turn: Turn) -> str:
+    cards = [
+        _card(f"source-{turn.number}-{c.number}", str(c.number), c.paper, c.sentences)
+        for c in turn.citations
+    ]
+    if turn.answer is not None and turn.answer.status == "abstained":
+        cards += [
+            _card(f"nearest-{turn.number}-{rank}", "", nearest.paper, ())
+            for rank, nearest in enumerate(turn.answer.nearest, start=1)
+        ]
+    return "".join(cards)
+
+
+def _card(anchor: str, number: str, paper: Paper, cited: Sequence[Sentence]) -> str:
+    label = f'<span class="number">{number}</span>' if number else ""
+    derived = (
+        ' <span class="derived" title="The source gives no title">'
+        "title derived from the abstract</span>"
+        if paper.title_derived
+        else ""
+    )
+    return (
+        f'<article class="source" id="{anchor}"><h3>{label}{_title(paper)}</h3>'
+        f'<p class="about">{_place(paper)}{derived}</p>'
+        f'<p class="abstract">{highlighted(paper.text, cited)}</p></article>'
+    )
+
+
+def _title(paper: Paper) -> str:
+    return inline(paper.title)
+
+
+def _place(paper: Paper) -> str:
+    return f'<span class="place">{_typed(f"{paper.source}:{paper.ordinal}")}</span>'
+
+
+def _short(text: str, most: int = 80) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= most else f"{line[:most].rstrip()}…"
