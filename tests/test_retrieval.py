@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from command import ROOT
 from fakes import TOPICS
-from library import Library, abstract, sentences
+from library import Library, abstract, paper, sentences
 
 from rag.answering.assistant import Assistant
 from rag.config import load
@@ -20,7 +20,7 @@ from rag.retrieval.evidence import Wanted, choose, score_sentences, top
 from rag.retrieval.fusion import Weights, best, fuse, min_max
 from rag.retrieval.lookup import find_paper
 from rag.retrieval.query import read_question
-from rag.schema import Evidence, Hit, Paper, Sentence
+from rag.schema import Evidence, Hit
 
 # --- by hand
 
@@ -82,13 +82,6 @@ def test_the_best_come_first_and_equals_by_id() -> None:
     scores = {"d": 1.0, "b": 2.0, "c": 1.0, "a": 1.0}
     assert list(best(scores, 3)) == ["b", "a", "c"]
     assert list(best(scores, 9)) == ["b", "a", "c", "d"]
-
-
-def paper(name: str, *texts: str) -> Paper:
-    text = " ".join(texts)
-    starts = [text.index(one) for one in texts]
-    cut = tuple(Sentence(t, s, s + len(t)) for t, s in zip(texts, starts, strict=True))
-    return Paper(name, "f.txt", 1, 0, text, name, True, cut)
 
 
 def test_a_sentence_scores_by_the_words_it_shares_and_by_its_similarity() -> None:
