@@ -20,7 +20,15 @@ from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
 from platformdirs import user_cache_path, user_config_path, user_data_path
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+)
 
 from rag.errors import ConfigError
 
@@ -111,6 +119,14 @@ class Config(BaseModel):
         if not str(path).strip() or path == Path():
             raise ValueError("must not be empty")
         return path.expanduser().absolute()
+
+    @field_validator("weight_sentence")
+    @classmethod
+    def _some_list_counts(cls, sentence: float, given: ValidationInfo) -> float:
+        others = (given.data.get(name, 1.0) for name in ("weight_dense", "weight_lexical"))
+        if not any((sentence, *others)):
+            raise ValueError("weight_dense, weight_lexical and weight_sentence must not all be 0")
+        return sentence
 
     def fingerprint(self) -> str:
         """A hash of every setting that can change an answer; places and secrets are left out."""

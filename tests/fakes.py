@@ -249,14 +249,15 @@ class _Handler(BaseHTTPRequestHandler):
         return False
 
 
-Answer = str | AskPapersError | Sequence[str]
+Answer = str | AskPapersError | Sequence[str | AskPapersError]
 
 
 class ScriptedGenerator:
     """A Generator that takes its replies from a queue; the last one answers every further request.
 
     A reply is text (cut into pieces of `piece` characters), the pieces themselves, or an error to
-    raise. `history` holds the requests, `closed` counts iterators that were closed before the end.
+    raise; an error among pieces is raised in its turn. `history` holds the requests, `closed`
+    counts iterators that were closed before the end.
     """
 
     def __init__(
@@ -286,10 +287,14 @@ class ScriptedGenerator:
         if isinstance(reply, AskPapersError):
             raise reply
         step = self.piece
-        whole = isinstance(reply, str)
-        pieces = [reply[i : i + step] for i in range(0, len(reply), step)] if whole else reply
+        pieces: Sequence[str | AskPapersError] = reply
+        if isinstance(reply, str):
+            pieces = [reply[i : i + step] for i in range(0, len(reply), step)]
         try:
-            yield from (str(piece) for piece in pieces)
+            for piece in pieces:
+                if isinstance(piece, AskPapersError):
+                    raise piece
+                yield piece
         except GeneratorExit:
             self.closed += 1
             raise

@@ -21,7 +21,7 @@ from rag.index.vectors import Generations
 from rag.retrieval.fusion import Weights
 from rag.retrieval.query import Question
 from rag.retrieval.search import Found, Searcher
-from rag.schema import Paper
+from rag.schema import Paper, Sentence
 
 WEIGHTS = Weights(0.25, 0.5, 0.25, 0.35)
 BY_MEANING = Weights(1.0, 0.0, 0.0, 0.35)
@@ -37,6 +37,14 @@ def sentences(text: str) -> list[str]:
     """The two sentences of an `abstract`."""
     first, second = text.split(". ")
     return [f"{first}.", second]
+
+
+def paper(name: str, *texts: str) -> Paper:
+    """A paper of the given sentences."""
+    text = " ".join(texts)
+    starts = [text.index(one) for one in texts]
+    cut = tuple(Sentence(t, s, s + len(t)) for t, s in zip(texts, starts, strict=True))
+    return Paper(name, "f.txt", 1, 0, text, name, True, cut)
 
 
 def one_for_each_topic() -> str:

@@ -11,13 +11,12 @@ from rag.schema import Evidence, Paper, Verdict
 from rag.text import content_words, normalise, plain, terms
 
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:[.,]\d+)*(?!\w*-?bit)")
-_NAME = re.compile(
-    r"(?<![\w-])(?=\w*[A-Za-z])(?:\w*[a-z0-9][A-Z]\w*|[A-Z][A-Z0-9]+|[A-Za-z]+\d\w*)"
-)
+_NAME = re.compile(r"(?<!\w)(?=\w*[A-Za-z])(?:\w*[a-z0-9][A-Z]\w*|[A-Z][A-Z0-9]+|[A-Za-z]+\d\w*)")
 _NEGATIONS = frozenset(
     "not no never neither nor cannot without fails fail failed unable lacks lack doesn't isn't "
     "aren't don't didn't won't can't unlike rather".split()
 )
+_DENIALS = _NEGATIONS - {"unlike", "rather", "failed"}  # a failed run is a run
 _WORDS = {
     word: str(number)
     for number, word in enumerate(
@@ -61,8 +60,10 @@ def judge(claim: str, support: Sequence[tuple[Paper, Evidence]], question: str =
     if wrong := _misread_list(claim, sentences, question):
         return Judgement("contradicted", wrong)
     cover = _cover(claim, sentences, question)
-    if cover >= SUPPORTED and _negated(claim) != _negated(sentences) and _negated(claim):
+    if cover >= SUPPORTED and _negated(claim) and not _negated(sentences):
         return Judgement("contradicted", "it denies what the sentences say")
+    if cover >= SUPPORTED and not _negated(claim) and _denied(sentences) & set(terms(claim)):
+        return Judgement("contradicted", "it says what the sentences deny")
     if cover >= SUPPORTED:
         return Judgement("supported")
     if cover >= PARTLY:
@@ -120,6 +121,22 @@ def _cover(claim: str, sentences: str, question: str) -> float:
     asked = set(terms(question)) - held
     counted = wanted - asked
     return len(counted & held) / len(counted) if counted else 0.0
+
+
+def _denied(text: str) -> set[str]:
+    """The terms right behind a denial, such as `need` in "does not need", said nowhere else."""
+    both = re.sub(r"\bwith (?:and|or) without\b", "with", normalise(text))
+    words = re.findall(r"[\w'-]+", both)
+    denied: set[str] = set()
+    said: set[str] = set()
+    behind = False
+    for word, after in zip(words, [*words[1:], ""], strict=True):
+        if word in _DENIALS:
+            behind = after not in {"only", "just", "merely", "simply"}
+        elif found := terms(word):
+            (denied if behind else said).update(found)
+            behind = False
+    return denied - said
 
 
 def _negated(text: str) -> bool:

@@ -24,10 +24,11 @@ class Weights:
 
     def at(self, coverage: float) -> dict[str, float]:
         """The share of each list, summing to 1, for a question of the given coverage."""
+        others = self.dense + self.sentence
+        if not others:  # there is no list to give the rest to
+            return {"dense": 0.0, "lexical": 1.0, "sentence": 0.0}
         trust = min(1.0, coverage / self.full_coverage) if self.full_coverage else 1.0
-        total = self.dense + self.lexical + self.sentence
-        lexical = trust * self.lexical / total
-        others = (self.dense + self.sentence) or 1.0
+        lexical = trust * self.lexical / (self.lexical + others)
         rest = (1.0 - lexical) / others
         return {
             "dense": rest * self.dense,

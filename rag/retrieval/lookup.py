@@ -72,7 +72,8 @@ def _by_text(snapshot: Snapshot, wanted: str) -> list[str]:
 
 
 def _ambiguous(snapshot: Snapshot, wanted: str, candidates: list[str]) -> PaperNotFound:
-    papers = list(snapshot.papers(candidates[:_SUGGESTIONS]).values())
+    found = snapshot.papers(candidates)
+    papers = [found[paper_id] for paper_id in candidates[:_SUGGESTIONS]]
     shown = ", ".join(f"{p.source.rsplit('/', 1)[-1]}:{p.ordinal} ({p.title})" for p in papers)
     return PaperNotFound(
         f"{len(candidates)} papers answer to {wanted!r}", cause=shown, remedy="Name one of them."

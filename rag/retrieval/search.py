@@ -72,10 +72,9 @@ class Searcher:
         wanted = Wanted(vector, frequencies, shares["lexical"])
         hits = []
         for key, score in ranked.items():
-            if score > 0:
-                spread = state.by_sentence(papers[key], similar[key].tolist())
-                evidence = top(score_sentences(papers[key], spread, wanted), sentences)
-                hits.append(Hit(papers[key], score, evidence, parts[key]))
+            spread = state.by_sentence(papers[key], similar[key].tolist())
+            evidence = top(score_sentences(papers[key], spread, wanted), sentences)
+            hits.append(Hit(papers[key], score, evidence, parts[key]))
         return Found(question, tuple(hits), state.name, words.coverage)
 
 
