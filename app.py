@@ -44,6 +44,7 @@ EXAMPLES = (
 WELCOME = """<h2>Ask the papers</h2>
 <p>Every sentence of an answer is backed by a sentence of an abstract, which is shown beside it.</p>
 """
+HIDDEN: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
 log = logging.getLogger("askpapers.page")
 
 # --- Answering -----------------------------------------------------------------------------
@@ -73,10 +74,10 @@ class Desk:
 
         with self._stop(reader) as stop:
             waiting, since = "searching", time.monotonic()
+            yield Progress(turn, waiting)
             for event in _overheard(self._assistant, turn.question, stop):
                 if stop.given:
-                    yield Progress(replace(turn, stopped=True))
-                    return
+                    break
                 if isinstance(event, AskPapersError):
                     turn = replace(turn, failure=str(event))
                 elif isinstance(event, Notice):
@@ -84,7 +85,7 @@ class Desk:
                 elif event is not None:
                     waiting, turn = "writing", turn.after(event)
                 yield Progress(turn, f"{waiting} … {time.monotonic() - since:.0f} s")
-            yield Progress(turn)
+            yield Progress(replace(turn, stopped=stop.given and turn.answer is None))
 
     def stop(self, reader: str) -> None:
         """End the answer that `reader` waits for."""
@@ -100,6 +101,7 @@ class Desk:
     def _stop(self, reader: str) -> "Iterator[Stop]":
         from rag.answering.stop import Stop
 
+        self.stop(reader)  # a reader waits for one answer at a time
         stop = self._running[reader] = Stop()
         try:
             yield stop
@@ -189,7 +191,8 @@ STYLE = """
 /* before the first question */
 #welcome { gap: 8px; padding: 12vh 0 0; max-width: 560px; flex: 1 1 auto; }
 #welcome h2 { font-size: 25px; font-weight: 660; letter-spacing: -.018em; margin: 0 0 6px; }
-#welcome p { margin: 0; padding: 0 0 14px; font-size: 15.5px; line-height: 1.55; color: var(--quiet); }
+#welcome p { margin: 0; padding: 0 0 14px; font-size: 15.5px; line-height: 1.55;
+  color: var(--quiet); }
 #welcome button { justify-content: flex-start; text-align: left; font-weight: 450;
   font-size: 15px; line-height: 1.4; padding: 11px 14px; border-radius: 10px; box-shadow: none;
   border: 1px solid var(--line); background: none; color: var(--body-text-color); }
@@ -291,7 +294,7 @@ def build(assistant: "Assistant", desk: Desk) -> "gr.Blocks":
 
     page = gr.Blocks(title=TITLE, analytics_enabled=False, fill_width=True)
     with page, gr.Column(elem_id="page"):
-        gr.HTML(lambda: _header(assistant), elem_id="about", padding=False)
+        about = gr.HTML(elem_id="about", padding=False)
         turns = gr.State(())
         with gr.Row(elem_id="columns"):
             with gr.Column(elem_id="conversation"):
@@ -306,6 +309,7 @@ def build(assistant: "Assistant", desk: Desk) -> "gr.Blocks":
                 shelf = gr.Markdown(
                     display.sources(()), latex_delimiters=_delimiters(), elem_id="sources"
                 )
+        page.load(lambda: _header(assistant), None, about, queue=False, **HIDDEN)
         _wire(desk, turns, [turns, welcome, chat, status, box, shelf], examples, box)
     page.queue(max_size=WAITING, default_concurrency_limit=AT_A_TIME, api_open=False)
     return page
@@ -365,11 +369,10 @@ def _wire(
     def stop(request: gr.Request) -> None:
         desk.stop(str(request.session_hash))
 
-    options: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
-    box.submit(ask, [box, turns], shown, concurrency_id="ask", **options)
+    box.submit(ask, [box, turns], shown, concurrency_id="ask", **HIDDEN)
     for example in examples:
-        example.click(ask, [example, turns], shown, concurrency_id="ask", **options)
-    box.stop(stop, queue=False, **options)
+        example.click(ask, [example, turns], shown, concurrency_id="ask", **HIDDEN)
+    box.stop(stop, queue=False, **HIDDEN)
 
 
 def _update(turns: "tuple[Turn, ...]", progress: Progress, last: "Turn | None") -> list[Any]:

@@ -18,6 +18,8 @@ def run(command: typer.Typer, name: str) -> NoReturn:
     signal.signal(signal.SIGTERM, _terminate)
     try:
         code = command(standalone_mode=False)
+        if code == EXIT_INTERRUPTED:  # typer's word for Ctrl-C, which says nothing
+            raise KeyboardInterrupt
     except TyperException as error:
         code = _show_usage_error(error, name)
     except AskPapersError as error:

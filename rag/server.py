@@ -7,9 +7,11 @@ The page's program mounts its interface in the application that `create` makes a
 from __future__ import annotations
 
 import errno
+import logging
 import os
 import socket
 from collections.abc import Callable
+from types import FrameType
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -24,7 +26,7 @@ from rag.answering.connection import is_loopback
 from rag.errors import ResourceError, UsageError
 
 OUR_NAMES = ("localhost", "127.0.0.1", "[::1]")
-GRACE_SECONDS = 1  # for running requests, when the server is told to end
+GRACE_SECONDS = 0  # for requests when the server is told to end: pages hold theirs open
 _HEADERS = {
     "content-security-policy": "; ".join(
         (
@@ -141,7 +143,7 @@ def _bind_fault(host: str, port: int, error: OSError) -> UsageError | ResourceEr
 
 
 class _Server(uvicorn.Server):
-    """Tells when it really serves."""
+    """Tells when it really serves, and ends without a word about what it cut."""
 
     def __init__(self, config: uvicorn.Config, started: Callable[[], None]) -> None:
         super().__init__(config)
@@ -151,6 +153,10 @@ class _Server(uvicorn.Server):
         await super().startup(sockets)
         if self.started:
             self._when_started()
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL + 1)
+        super().handle_exit(sig, frame)
 
 
 def serve(app: ASGIApp, bound: socket.socket, started: Callable[[str], None]) -> None:
