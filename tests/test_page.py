@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
+from fakes import Script, ScriptedServer, refusal, streamed
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from app import Desk
@@ -30,7 +31,6 @@ from rag.answering.events import Event
 from rag.answering.stop import Stop
 from rag.display import Turn
 from rag.models import WeightStore
-from tests.fakes import Script, ScriptedServer, refusal, streamed
 
 ROOT = Path(__file__).parents[1]
 CHROMIUM = "/usr/bin/chromium"

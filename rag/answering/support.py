@@ -57,18 +57,25 @@ def judge(claim: str, support: Sequence[tuple[Paper, Evidence]], question: str =
         return Judgement("unsupported", f"{missing[0]} is not in the sentences it names")
     if missing := sorted(names(claim) - names(abstracts) - _folded(abstracts)):
         return Judgement("unsupported", f"{missing[0]} is not in the abstracts it names")
-    if wrong := _misread_list(claim, sentences, question):
-        return Judgement("contradicted", wrong)
     cover = _cover(claim, sentences, question)
-    if cover >= SUPPORTED and _negated(claim) and not _negated(sentences):
-        return Judgement("contradicted", "it denies what the sentences say")
-    if cover >= SUPPORTED and not _negated(claim) and _denied(sentences) & set(terms(claim)):
-        return Judgement("contradicted", "it says what the sentences deny")
+    if denial := _contradiction(claim, sentences, question, cover):
+        return Judgement("contradicted", denial)
     if cover >= SUPPORTED:
         return Judgement("supported")
     if cover >= PARTLY:
         return Judgement("partly", f"{cover:.0%} of its words are in the sentences it names")
     return Judgement("unsupported", f"only {cover:.0%} of its words are in the sentences it names")
+
+
+def _contradiction(claim: str, sentences: str, question: str, cover: float) -> str:
+    """How a claim says otherwise than its sentences, or nothing."""
+    if wrong := _misread_list(claim, sentences, question):
+        return wrong
+    if cover < SUPPORTED:  # it is about something else
+        return ""
+    if _negated(claim):
+        return "" if _negated(sentences) else "it denies what the sentences say"
+    return "it says what the sentences deny" if _denied(sentences) & set(terms(claim)) else ""
 
 
 def repin(
