@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 Scores = Mapping[str, float]
 
+_LEAST = 1e-4
+
 
 @dataclass(frozen=True, slots=True)
 class Weights:
@@ -58,11 +60,12 @@ def best(scores: Scores, limit: int) -> dict[str, float]:
 def fuse(lists: Mapping[str, Scores], shares: Mapping[str, float]) -> dict[str, dict[str, float]]:
     """What each list gives to each paper: its min-max normalised score times the list's share.
 
-    A paper that a list does not have gets nothing from it. The sum over lists is the paper's
+    A paper that a list does not have gets nothing from it, and the last one that it has gets
+    next to nothing: being found is more than not being found. The sum over lists is the paper's
     score, between 0 and 1 (Fox and Shaw's CombSUM on normalised scores, weighted).
     """
     parts: dict[str, dict[str, float]] = {}
     for name, scores in lists.items():
         for key, score in min_max(scores, scores).items():
-            parts.setdefault(key, {})[name] = shares[name] * score
+            parts.setdefault(key, {})[name] = shares[name] * max(score, _LEAST)
     return parts
