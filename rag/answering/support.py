@@ -85,10 +85,11 @@ def repin(
 
     They are those that the model named. Where these do not support the claim but another one
     that it was given fully does, it named the wrong label, and the claim is pinned to that one.
+    A claim that names none is not helped: whoever does not cite has not read.
     """
     support = [(item.paper, item.evidence) for item in named]
     judgement = judge(claim, support, question)
-    if judgement.verdict == "supported":
+    if judgement.verdict == "supported" or not named:
         return support, judgement
     for item in sorted(given, key=lambda item: -_cover(claim, item.evidence.text, question)):
         other = [(item.paper, item.evidence)]
