@@ -20,7 +20,7 @@ ORDER = (
     "errors schema config text "
     "corpus.records corpus.plain corpus.jsonl corpus.titles corpus.files corpus.papers corpus "
     "models.catalogue models.files models.fetching models.store models models.llama "
-    "index.embedding index.manifest index.catalog index.chunking index.vectors index.lexical "
+    "index.embedding index.manifest index.snapshot index.catalog index.chunking index.vectors index.lexical "
     "index.lock index.reader index.sync index "
     "retrieval.query retrieval.fusion retrieval.evidence retrieval.lookup retrieval.search "
     "retrieval "

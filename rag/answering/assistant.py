@@ -14,9 +14,10 @@ from rag.answering.work import Work
 from rag.answering.writing import Task, Writer
 from rag.config import Config
 from rag.errors import AskPapersError
-from rag.index.catalog import Catalog, Counts
+from rag.index.catalog import Catalog
 from rag.index.manifest import Damaged
 from rag.index.reader import IndexReader
+from rag.index.snapshot import Counts
 from rag.index.sync import Indexer
 from rag.index.vectors import Generations
 from rag.retrieval.evidence import choose

@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rag.index.catalog import Snapshot
+from rag.index.snapshot import Snapshot
 from rag.text import terms
 
 _COVERAGE_DEPTH = 20

@@ -17,10 +17,11 @@ from typing import cast
 import numpy as np
 
 from rag.errors import IndexUnusable
-from rag.index.catalog import Catalog, Snapshot
+from rag.index.catalog import Catalog
 from rag.index.chunking import chunk, spread
 from rag.index.embedding import PROBE, SAME_MODEL, Embedder, Vectors, unit
 from rag.index.manifest import Damaged
+from rag.index.snapshot import Snapshot
 from rag.index.vectors import Generation, Generations
 from rag.schema import Chunk, Paper
 

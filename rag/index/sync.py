@@ -15,11 +15,12 @@ from rag.corpus import LoadedFile, SourceFile, find_files, load, read_papers
 from rag.corpus.files import digest
 from rag.errors import AskPapersError, IndexUnusable, InputError
 from rag.index import lexical
-from rag.index.catalog import Catalog, Counts, Snapshot
+from rag.index.catalog import Catalog
 from rag.index.embedding import PROBE, Embedder, Vectors
 from rag.index.lock import write_lock
 from rag.index.manifest import Damaged
 from rag.index.reader import BuiltWith, compare_probe, paper_vector
+from rag.index.snapshot import Counts, Snapshot
 from rag.index.vectors import Generations
 from rag.schema import Paper
 

@@ -7,7 +7,7 @@ import re
 
 from rag.errors import PaperNotFound
 from rag.index import lexical
-from rag.index.catalog import Snapshot
+from rag.index.snapshot import Snapshot
 from rag.schema import Paper
 from rag.text import normalise
 
