@@ -230,15 +230,16 @@ def _rest(result: Answer, turn: int) -> list[str]:
 
 def sources(turns: Sequence[Turn]) -> str:
     """The papers behind the last answer and, folded, those behind the answers before it."""
-    shown = [turn for turn in turns if _cards(turn)]
-    if not shown:
+    if not turns:
         return '<p class="empty">The abstracts that an answer relies on will stand here.</p>'
+    cards = _cards(turns[-1]) or '<p class="empty">Nothing is cited yet.</p>'
     folded = "".join(
         f'<details class="earlier"><summary>{_typed(_short(turn.question))}</summary>'
-        f"{_cards(turn)}</details>"
-        for turn in reversed(shown[:-1])
+        f"{earlier}</details>"
+        for turn in reversed(turns[:-1])
+        if (earlier := _cards(turn))
     )
-    return f'<div class="sources">{_cards(shown[-1])}{folded}</div>'
+    return f'<div class="sources">{cards}{folded}</div>'
 
 
 def _cards(turn: Turn) -> str:
