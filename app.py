@@ -324,7 +324,7 @@ def build(assistant: "Assistant", desk: Desk) -> "gr.Blocks":
 def _header(assistant: "Assistant") -> str:
     from rag import display
 
-    return f"<h1>{TITLE}</h1><p>{display.inline(description(assistant))}</p>"
+    return f"<h1>{TITLE}</h1><p>{display.as_typed(description(assistant))}</p>"
 
 
 def _delimiters() -> list[dict[str, str | bool]]:
@@ -400,7 +400,7 @@ def _update(turns: "tuple[Turn, ...]", progress: Progress, last: "Turn | None") 
         turns if fresh else gr.skip(),
         gr.Column(visible=False) if first else gr.skip(),
         display.conversation(turns) if fresh else gr.skip(),
-        "" if over else f'<p role="status">{display.inline(progress.waiting)}</p>',
+        "" if over else f'<p role="status">{display.as_typed(progress.waiting)}</p>',
         box,
         display.sources(turns) if fresh else gr.skip(),
     ]
