@@ -11,9 +11,10 @@ import queue
 import secrets
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -25,6 +26,7 @@ from rag.exits import run
 if TYPE_CHECKING:
     import gradio as gr
     from gradio.components import Component
+    from starlette.responses import Response
 
     from rag.answering.assistant import Assistant
     from rag.answering.events import Event
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
     from rag.display import Turn
 
 TITLE = "askpapers"
-AT_A_TIME, WAITING = 2, 16  # answers that are written at once, and questions that may wait
+AT_A_TIME, WAITING = 16, 64  # answers at once (a local model takes two, in turns), and waiting
 TICK = 0.25  # seconds between two looks at whether the reader stopped or left
 KEPT = 30  # questions that a conversation shows
 EXAMPLES = (
@@ -119,22 +121,8 @@ def _overheard(
     Whoever waits in an iterator can neither be told of a wait nor be closed, so the waiting is
     done by a thread of its own. What goes wrong there is an event as well.
     """
-    from rag.answering.events import Notice
-
     heard: queue.SimpleQueue[Event | AskPapersError | None] = queue.SimpleQueue()
-
-    def make() -> None:
-        try:
-            for event in assistant.ask(
-                question, notify=lambda text: heard.put(Notice(text)), stop=stop
-            ):
-                heard.put(event)
-        except AskPapersError as error:
-            heard.put(error)
-        except Exception:
-            heard.put(_unforeseen())
-        heard.put(None)
-
+    make = partial(_make, assistant, question, stop, heard.put)
     threading.Thread(target=make, name="answer", daemon=True).start()
     while True:
         try:
@@ -145,6 +133,25 @@ def _overheard(
         if event is None:
             return
         yield event
+
+
+def _make(
+    assistant: "Assistant",
+    question: str,
+    stop: "Stop",
+    tell: "Callable[[Event | AskPapersError | None], None]",
+) -> None:
+    """Make an answer, telling of all that happens and, last, of the end as None."""
+    from rag.answering.events import Notice
+
+    try:
+        for event in assistant.ask(question, notify=lambda text: tell(Notice(text)), stop=stop):
+            tell(event)
+    except AskPapersError as error:
+        tell(error)
+    except Exception:
+        tell(_unforeseen())
+    tell(None)
 
 
 def _unforeseen() -> AskPapersError:
@@ -239,11 +246,10 @@ STYLE = """
 #question :is(.submit-button, .stop-button) { height: 34px; min-width: 62px; margin: 6px;
   padding: 0 14px; border-radius: 8px; font-size: 14px; font-weight: 600; color: #fff;
   background: var(--color-accent); }
-#question .stop-button { background: #475569; }
 
 /* the sources */
 #sources { padding: 0 !important; }
-#sources .empty { font-size: 14px; color: var(--quiet); margin: 0; }
+#sources .empty { font-size: 14px; color: var(--quiet); margin: 0 0 18px; }
 #sources .source { padding: 0 0 18px; margin: 0 0 18px; scroll-margin-top: 16px; contain: paint;
   border-bottom: 1px solid var(--line); }
 #sources .source:last-of-type { border-bottom: 0; margin-bottom: 0; }
@@ -318,7 +324,7 @@ def build(assistant: "Assistant", desk: Desk) -> "gr.Blocks":
 def _header(assistant: "Assistant") -> str:
     from rag import display
 
-    return f"<h1>{TITLE}</h1><p>{display.inline(description(assistant))}</p>"
+    return f"<h1>{TITLE}</h1><p>{display.as_typed(description(assistant))}</p>"
 
 
 def _delimiters() -> list[dict[str, str | bool]]:
@@ -394,7 +400,7 @@ def _update(turns: "tuple[Turn, ...]", progress: Progress, last: "Turn | None") 
         turns if fresh else gr.skip(),
         gr.Column(visible=False) if first else gr.skip(),
         display.conversation(turns) if fresh else gr.skip(),
-        "" if over else f'<p role="status">{display.inline(progress.waiting)}</p>',
+        "" if over else f'<p role="status">{display.as_typed(progress.waiting)}</p>',
         box,
         display.sources(turns) if fresh else gr.skip(),
     ]
@@ -452,18 +458,15 @@ def _application(assistant: "Assistant", desk: Desk) -> Any:
 
     from rag import server
 
-    font = ["system-ui", "-apple-system", "Segoe UI", "Roboto", "sans-serif"]
     application = server.create()
+    application.add_api_route(
+        "/gradio_api/upload", _refuse_upload, methods=["POST"], response_model=None
+    )
     gr.mount_gradio_app(
         application,
         build(assistant, desk),
         path="/",
-        theme=gr.themes.Default(
-            primary_hue="indigo",
-            neutral_hue="slate",
-            font=font,
-            font_mono=["ui-monospace", "monospace"],
-        ),
+        theme=_theme(),
         css=STYLE,
         footer_links=[],
         run_history=False,
@@ -479,6 +482,25 @@ def _application(assistant: "Assistant", desk: Desk) -> Any:
         mcp_server=False,
     )
     return server.guarded(application)
+
+
+def _theme() -> "gr.themes.Base":
+    """The system's own fonts: others would be fetched."""
+    import gradio as gr
+
+    return gr.themes.Default(
+        primary_hue="indigo",
+        neutral_hue="slate",
+        font=["system-ui", "-apple-system", "Segoe UI", "Roboto", "sans-serif"],
+        font_mono=["ui-monospace", "monospace"],
+    )
+
+
+def _refuse_upload() -> "Response":
+    """Nothing on the page takes files, and gradio would keep them."""
+    from starlette.responses import Response
+
+    return Response(status_code=404)
 
 
 def _quieten() -> None:

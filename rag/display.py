@@ -170,16 +170,16 @@ def _turn(turn: Turn) -> str:
     if turn.answer is not None:
         parts += _rest(turn.answer, turn.number)
     if turn.failure:
-        parts.append(f'<p class="failure">{_typed(turn.failure)}</p>')
+        parts.append(f'<p class="failure">{as_typed(turn.failure)}</p>')
     if turn.stopped:
         parts.append('<p class="stopped">Stopped.</p>')
     return (
         f'<section class="turn">'
-        f'<h2 class="asked">{_typed(turn.question)}</h2>{"".join(parts)}</section>'
+        f'<h2 class="asked">{as_typed(turn.question)}</h2>{"".join(parts)}</section>'
     )
 
 
-def _typed(text: str) -> str:
+def as_typed(text: str) -> str:
     """Text that nothing is read into, its line breaks kept."""
     lines = _OURS.sub("", text.replace("\r\n", "\n")).split("\n")
     return "<br>".join(_escaped(printable(line)) for line in lines)
@@ -204,10 +204,10 @@ def _rest(result: Answer, turn: int) -> list[str]:
     if result.status == "abstained":
         parts.append(f'<p class="refusal">{inline(result.text)}</p>')
     if result.note:
-        parts.append(f'<p class="note">Note: {_typed(result.note.rstrip("."))}.</p>')
+        parts.append(f'<p class="note">Note: {as_typed(result.note.rstrip("."))}.</p>')
     if result.dropped:
         items = "".join(
-            f"<li>{inline(dropped.text)} <span>({_typed(dropped.reason)})</span></li>"
+            f"<li>{inline(dropped.text)} <span>({as_typed(dropped.reason)})</span></li>"
             for dropped in result.dropped
         )
         count = f"{len(result.dropped)} claim{'s' if len(result.dropped) > 1 else ''}"
@@ -230,15 +230,16 @@ def _rest(result: Answer, turn: int) -> list[str]:
 
 def sources(turns: Sequence[Turn]) -> str:
     """The papers behind the last answer and, folded, those behind the answers before it."""
-    shown = [turn for turn in turns if _cards(turn)]
-    if not shown:
+    if not turns:
         return '<p class="empty">The abstracts that an answer relies on will stand here.</p>'
+    cards = _cards(turns[-1]) or '<p class="empty">Nothing is cited yet.</p>'
     folded = "".join(
-        f'<details class="earlier"><summary>{_typed(_short(turn.question))}</summary>'
-        f"{_cards(turn)}</details>"
-        for turn in reversed(shown[:-1])
+        f'<details class="earlier"><summary>{as_typed(_short(turn.question))}</summary>'
+        f"{earlier}</details>"
+        for turn in reversed(turns[:-1])
+        if (earlier := _cards(turn))
     )
-    return f'<div class="sources">{_cards(shown[-1])}{folded}</div>'
+    return f'<div class="sources">{cards}{folded}</div>'
 
 
 def _cards(turn: Turn) -> str:
@@ -274,7 +275,7 @@ def _title(paper: Paper) -> str:
 
 
 def _place(paper: Paper) -> str:
-    return f'<span class="place">{_typed(f"{paper.source}:{paper.ordinal}")}</span>'
+    return f'<span class="place">{as_typed(f"{paper.source}:{paper.ordinal}")}</span>'
 
 
 def _short(text: str, most: int = 80) -> str:

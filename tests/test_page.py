@@ -234,7 +234,7 @@ def test_every_example_is_answered(visit: Visit) -> None:
 
 
 def test_a_question_that_nothing_answers_is_refused_and_the_nearest_are_shown(visit: Visit) -> None:
-    visit.ask("How long does sourdough bread rise before baking?")
+    visit.ask("Which olive oil suits a tomato salad?")
     expect(visit.page.locator("#chat .refusal")).to_have_text("The collection does not say.")
     expect(visit.page.locator("#chat .nearest a").first).to_be_visible()
     expect(visit.page.locator("#sources article").first).to_be_visible()
@@ -335,6 +335,19 @@ def test_another_sites_page_is_refused(program: Program, origin: str) -> None:
 )
 def test_gradios_variables_open_nothing(program: Program, path: str) -> None:
     assert fetched(f"{program.url}/{path}")[0] in {403, 404}
+
+
+@pytest.mark.parametrize("path", ["gradio_api/upload", "upload"])
+def test_no_file_is_taken(program: Program, path: str) -> None:
+    kind = "multipart/form-data; boundary=x"
+    body = (
+        b'--x\r\nContent-Disposition: form-data; name="files"; filename="a"\r\n\r\nb\r\n--x--\r\n'
+    )
+    request = urllib.request.Request(f"{program.url}/{path}", body, {"content-type": kind})
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        urllib.request.urlopen(request)
+    with refused.value as error:
+        assert error.code in {404, 405}
 
 
 def test_no_function_is_offered_to_programs(program: Program) -> None:

@@ -131,6 +131,8 @@ class Assistant:
         if not sentences or holds_nothing(found):
             yield work.abstain()
             return
+        if notify is not None:
+            notify("reading the evidence")
         task = Task("answer", asked.text, tuple(sentences), _CLAIMS, stop or Stop())
         yield from work.write(task)
 

@@ -59,10 +59,13 @@ class LocalGenerator:
 
     def _connected(self, notify: Callable[[str], None]) -> OpenAIGenerator:
         """A client of the running server, which listens elsewhere after a restart."""
-        if self._server.pid is None:
+        loading = self._server.pid is None
+        if loading:
             notify("loading the local model")
         if self._server.ensure_running():
             notify("the local model had ended and was started again")
+        if loading:
+            notify("the local model is loaded and reads")
         with self._guard:
             if self._client is None or self._client_url != self._server.base_url:
                 self._client = self._new_client(self._server.base_url)
