@@ -14,7 +14,7 @@ RUNTIME := .venv/.runtime
 DEVELOPMENT := .venv/.development
 
 # uv is several times faster; pip, which follows, knows the user's own index and certificates.
-install = $(UV) pip install --python $(BIN)/python --compile-bytecode $(1) \
+install = $(UV) pip install --python $(BIN)/python $(1) \
 	|| $(BIN)/python -m pip install $(1)
 compile = $(UV) pip compile --universal --generate-hashes --python-version 3.11
 

@@ -215,6 +215,7 @@ def pull_models(
     """Fetch weights: resumable, checked against their pinned hashes."""
     config = _settings(file=config_file).config
     from rag import terminal
+    from rag.models.catalogue import find_model
     from rag.models.store import Progress, WeightStore, needed_models
 
     store = WeightStore(config.weights_dir)
@@ -222,6 +223,8 @@ def pull_models(
         if store.present(name):
             typer.echo(f"{name} is here.", err=True)
             continue
+        if not terminal.err.is_terminal:
+            typer.echo(f"fetching {name}, {find_model(name).size / 1e6:,.0f} MB", err=True)
         with terminal.downloading() as bar:
 
             def report(progress: Progress, bar: Callable[[str, int, int], None] = bar) -> None:
