@@ -10,6 +10,7 @@ one vector whatever it is indexed with.
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
@@ -65,25 +66,40 @@ class OpenVinoEmbedder:
         Raises:
             ModelError: the model returned something that is not a finite vector.
         """
-        import openvino
-
         vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
-        queue = openvino.AsyncInferQueue(self._compiled)
+        requests = self._requests()
+        running: deque[tuple[int, openvino.InferRequest]] = deque()
 
-        def store(request: openvino.InferRequest, row: int) -> None:
+        def store_oldest() -> openvino.InferRequest:
+            row, request = running.popleft()
+            request.wait()
             vectors[row] = request.get_output_tensor(0).data[0].mean(axis=0)
+            return request
 
-        queue.set_callback(store)
         for row, encoding in enumerate(self._tokenizer.encode_batch(list(texts))):
+            request = requests.pop() if requests else store_oldest()
             ids = np.array([encoding.ids], dtype=np.int64)
-            inputs = {
-                "input_ids": ids,
-                "attention_mask": np.ones_like(ids),
-                "token_type_ids": np.zeros_like(ids),
-            }
-            queue.start_async(inputs, row)
-        queue.wait_all()
+            request.start_async(
+                {
+                    "input_ids": ids,
+                    "attention_mask": np.ones_like(ids),
+                    "token_type_ids": np.zeros_like(ids),
+                }
+            )
+            running.append((row, request))
+        while running:
+            store_oldest()
         return unit(vectors, self.name)
+
+    def _requests(self) -> list[openvino.InferRequest]:
+        """One request per stream of the processor, none with a callback.
+
+        A callback in Python needs the interpreter's lock at its very end; a model that is let go
+        just then, as at the end of a short command, waits for it with the lock in hand, for ever.
+        """
+        compiled = self._compiled
+        count = compiled.get_property("OPTIMAL_NUMBER_OF_INFER_REQUESTS")
+        return [compiled.create_infer_request() for _ in range(count)]
 
     def count_pieces(self, text: str) -> int:
         """See `Embedder.count_pieces`; the two marks that frame every input are not counted."""
