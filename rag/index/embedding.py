@@ -73,19 +73,18 @@ class OpenVinoEmbedder:
         def store_oldest() -> openvino.InferRequest:
             row, request = running.popleft()
             request.wait()
-            vectors[row] = request.get_output_tensor(0).data[0].mean(axis=0)
+            vectors[row] = request.get_output_tensor(self._output).data[0].mean(axis=0)
             return request
 
         for row, encoding in enumerate(self._tokenizer.encode_batch(list(texts))):
             request = requests.pop() if requests else store_oldest()
             ids = np.array([encoding.ids], dtype=np.int64)
-            request.start_async(
-                {
-                    "input_ids": ids,
-                    "attention_mask": np.ones_like(ids),
-                    "token_type_ids": np.zeros_like(ids),
-                }
-            )
+            inputs = {
+                "input_ids": ids,
+                "attention_mask": np.ones_like(ids),
+                "token_type_ids": np.zeros_like(ids),
+            }
+            request.start_async({name: inputs[name] for name in self._inputs})
             running.append((row, request))
         while running:
             store_oldest()
@@ -104,6 +103,23 @@ class OpenVinoEmbedder:
     def count_pieces(self, text: str) -> int:
         """See `Embedder.count_pieces`; the two marks that frame every input are not counted."""
         return len(self._counter.encode(text, add_special_tokens=False).ids)
+
+    @cached_property
+    def _inputs(self) -> list[str]:
+        """What the model takes; not every one tells the types of tokens apart."""
+        return [port.any_name for port in self._compiled.inputs]
+
+    @cached_property
+    def _output(self) -> int:
+        """Which output holds a vector for each token, of shape (1, tokens, dimension)."""
+        shapes = [port.partial_shape for port in self._compiled.outputs]
+        for index, shape in enumerate(shapes):
+            if len(shape) == 3 and shape[2] == self.dimension:
+                return index
+        raise WeightsError(
+            f"The embedding model {self.name} cannot be used",
+            cause=f"no output of {self.dimension} numbers for each token",
+        )
 
     @cached_property
     def _tokenizer(self) -> tokenizers.Tokenizer:
