@@ -288,14 +288,23 @@ def main() -> None:
         sys.stderr.write("\ninterrupted\n")
         code = EXIT_INTERRUPTED
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = 0
+        code = _reader_left()
+    except SystemExit as error:  # what typer and rich make of a broken pipe
+        if not isinstance(error.__context__, BrokenPipeError):
+            raise
+        code = _reader_left()
     except MemoryError:
         code = _show_error(ResourceError("There is not enough memory"))
     except OSError as error:
         place = f": {error.filename}" if error.filename else ""
         code = _show_error(ResourceError(f"{error.strerror or error}{place}"))
     sys.exit(code or 0)
+
+
+def _reader_left() -> int:
+    """Nobody reads on, as behind `| head`: no fault, and nothing more is written."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0
 
 
 def _terminate(*_: object) -> None:
