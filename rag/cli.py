@@ -312,10 +312,15 @@ def _terminate(*_: object) -> None:
 
 
 def _show_usage_error(error: TyperException) -> int:
+    if error.format_message().startswith("Usage:"):  # no command was named
+        sys.stderr.write(error.format_message() + "\n")
+        return error.exit_code
     message = " ".join(error.format_message().split()).rstrip(".")
     if not message:
         return error.exit_code
-    sys.stderr.write(f"error: {message}. `rag --help` shows how it is used.\n")
+    stop = "" if message.endswith("?") else "."
+    line = f"error: {message}{stop} `rag --help` shows how it is used."
+    sys.stderr.write(line + "\n")
     return error.exit_code
 
 
