@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import signal
@@ -278,6 +279,7 @@ def add_model(
 def main() -> None:
     """Run the command line and leave with the exit code of the outcome."""
     signal.signal(signal.SIGTERM, _terminate)
+    _show_what_cannot_be_encoded()
     try:
         code = app(standalone_mode=False)
     except TyperException as error:
@@ -299,6 +301,13 @@ def main() -> None:
         place = f": {error.filename}" if error.filename else ""
         code = _show_error(ResourceError(f"{error.strerror or error}{place}"))
     sys.exit(code or 0)
+
+
+def _show_what_cannot_be_encoded() -> None:
+    """In a terminal that is not UTF-8 a character it has not is shown as `?`."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
 
 
 def _reader_left() -> int:
@@ -386,11 +395,12 @@ def _required(text: str | None, command: str) -> str:
         raise UsageError(
             f"rag {command} needs a question", remedy=f"Example: rag {command} 'What is …?'"
         )
-    return text
+    return os.fsencode(text).decode("utf-8", "replace")  # whatever the locale made of it
 
 
 def _print_json(value: dict[str, Any]) -> None:
-    sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
+    escaped = not (sys.stdout.encoding or "").lower().startswith("utf")
+    sys.stdout.write(json.dumps(value, ensure_ascii=escaped, indent=2) + "\n")
 
 
 def _no_progress(_what: str, _done: int, _total: int) -> None:
