@@ -289,12 +289,8 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.stderr.write("\ninterrupted\n")
         code = EXIT_INTERRUPTED
-    except BrokenPipeError:
-        code = _reader_left()
-    except SystemExit as error:  # what typer and rich make of a broken pipe
-        if not isinstance(error.__context__, BrokenPipeError):
-            raise
-        code = _reader_left()
+    except (BrokenPipeError, SystemExit) as error:  # typer and rich turn the one into the other
+        code = _reader_left(error)
     except MemoryError:
         code = _show_error(ResourceError("There is not enough memory"))
     except OSError as error:
@@ -310,8 +306,12 @@ def _show_what_cannot_be_encoded() -> None:
             stream.reconfigure(errors="replace")
 
 
-def _reader_left() -> int:
+def _reader_left(error: BaseException) -> int:
     """Nobody reads on, as behind `| head`: no fault, and nothing more is written."""
+    if not isinstance(error, BrokenPipeError) and not isinstance(
+        error.__context__, BrokenPipeError
+    ):
+        raise error
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
 
