@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
@@ -331,11 +332,12 @@ def _required(text: str | None, command: str) -> str:
         raise UsageError(
             f"rag {command} needs a question", remedy=f"Example: rag {command} 'What is …?'"
         )
-    return text
+    return os.fsencode(text).decode("utf-8", "replace")  # whatever the locale made of it
 
 
 def _print_json(value: dict[str, Any]) -> None:
-    sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
+    escaped = not (sys.stdout.encoding or "").lower().startswith("utf")
+    sys.stdout.write(json.dumps(value, ensure_ascii=escaped, indent=2) + "\n")
 
 
 def _no_progress(_what: str, _done: int, _total: int) -> None:

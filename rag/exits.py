@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import sys
@@ -16,6 +17,7 @@ from rag.errors import EXIT_INTERRUPTED, EXIT_TERMINATED, AskPapersError, Resour
 def run(command: typer.Typer, name: str) -> NoReturn:
     """Run `command`, which people call as `name`, and leave with the code of the outcome."""
     signal.signal(signal.SIGTERM, _terminate)
+    _show_what_cannot_be_encoded()
     try:
         code = command(standalone_mode=False)
         if code == EXIT_INTERRUPTED:  # typer's word for Ctrl-C, which says nothing
@@ -27,9 +29,8 @@ def run(command: typer.Typer, name: str) -> NoReturn:
     except KeyboardInterrupt:
         sys.stderr.write("\ninterrupted\n")
         code = EXIT_INTERRUPTED
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = 0
+    except (BrokenPipeError, SystemExit) as error:  # typer and rich turn the one into the other
+        code = _reader_left(error)
     except MemoryError:
         code = _show_error(ResourceError("There is not enough memory"))
     except OSError as error:
@@ -38,11 +39,31 @@ def run(command: typer.Typer, name: str) -> NoReturn:
     sys.exit(code or 0)
 
 
+def _show_what_cannot_be_encoded() -> None:
+    """In a terminal that is not UTF-8 a character it has not is shown as `?`."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+
+
+def _reader_left(error: BaseException) -> int:
+    """Nobody reads on, as behind `| head`: no fault, and nothing more is written."""
+    if not isinstance(error, BrokenPipeError) and not isinstance(
+        error.__context__, BrokenPipeError
+    ):
+        raise error
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0
+
+
 def _terminate(*_: object) -> None:
     sys.exit(EXIT_TERMINATED)
 
 
 def _show_usage_error(error: TyperException, name: str) -> int:
+    if error.format_message().startswith("Usage:"):  # no command was named
+        sys.stderr.write(error.format_message() + "\n")
+        return error.exit_code
     message = " ".join(error.format_message().split())
     if not message:
         return error.exit_code
@@ -54,7 +75,5 @@ def _show_usage_error(error: TyperException, name: str) -> int:
 def _show_error(error: AskPapersError) -> int:
     from rag.text import printable
 
-    line = printable(f"error: {error}")
-    encoding = sys.stderr.encoding or "utf-8"
-    sys.stderr.write(line.encode(encoding, "replace").decode(encoding) + "\n")
+    sys.stderr.write(printable(f"error: {error}") + "\n")
     return error.exit_code

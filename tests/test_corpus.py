@@ -214,14 +214,15 @@ def test_bad_lines_of_json_lines_are_named_and_the_others_taken(tmp_path: Path) 
         '{"abstract": 7}',
         '{"abstract": "  "}',
         "[" * 100_000,
+        '{"abstract": "half a pair \\ud800 in a text that is long enough"}',
         json.dumps({"text": SECOND, "abstract": None}),
         json.dumps({"summary": f"{SECOND} {FIRST}", "title": 3}),
     ]
     loaded = read(written(tmp_path, "\r\n".join(lines), "records.jsonl"))
     assert [(p.ordinal, p.title, p.title_derived) for p in loaded.papers] == [
         (1, "Named", False),
-        (8, "Another abstract follows here", True),
         (9, "Another abstract follows here", True),
+        (10, "Another abstract follows here", True),
     ]
     assert [p.text for p in loaded.papers] == [FIRST, SECOND, f"{SECOND} {FIRST}"]
     expected = {
@@ -231,6 +232,7 @@ def test_bad_lines_of_json_lines_are_named_and_the_others_taken(tmp_path: Path) 
         6: "no text",
         7: "no text",
         8: "nested too deeply",
+        9: "surrogate",
     }
     assert {r.line: expected[r.line] in r.reason for r in loaded.rejected} == dict.fromkeys(
         expected, True

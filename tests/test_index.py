@@ -132,6 +132,8 @@ def test_where_nothing_can_be_read_there_is_an_error_and_the_index_stays(library
     (library.papers / "a.txt").write_bytes(b"\x00\x01")
     with pytest.raises(InputError, match=r"papers/a\.txt"):
         library.index()
+    with pytest.raises(IndexUnusable, match="holds no papers"):
+        library.search("apples")
     library.write("a.txt", abstract("apples"))
     library.index()
     (library.papers / "a.txt").unlink()

@@ -133,6 +133,7 @@ def test_a_question_has_a_longest_length() -> None:
         ("zero\u200bwidth \u202eright", "zerowidth right"),
         ("哪个数据集？", "哪个数据集？"),
         ("7", "7"),
+        ("half \ud800 a pair", "half \ufffd a pair"),
     ],
 )
 def test_a_question_is_trimmed_and_free_of_what_cannot_be_seen(asked: str, read: str) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 
 from rag.corpus.records import Record, Rejected
 
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _TEXT_FIELDS = ("abstract", "text", "summary")
 
 
@@ -29,8 +31,10 @@ def _record(ordinal: int, value: object) -> Record:
     abstract = next((value[f] for f in _TEXT_FIELDS if isinstance(value.get(f), str)), "")
     if not abstract.strip():
         raise ValueError(f"no text in any of {', '.join(_TEXT_FIELDS)}")
-    title = value.get("title")
-    return Record(ordinal, 0, abstract.strip(), title.strip() if isinstance(title, str) else None)
+    title = value["title"].strip() if isinstance(value.get("title"), str) else None
+    if _SURROGATE.search(abstract + (title or "")):
+        raise ValueError("it holds half of a surrogate pair, which is no character")
+    return Record(ordinal, 0, abstract.strip(), title)
 
 
 def _reason(error: Exception) -> str:

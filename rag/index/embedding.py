@@ -10,6 +10,7 @@ one vector whatever it is indexed with.
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
@@ -65,32 +66,60 @@ class OpenVinoEmbedder:
         Raises:
             ModelError: the model returned something that is not a finite vector.
         """
-        import openvino
-
         vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
-        compiled = self._compiled
-        queue = openvino.AsyncInferQueue(compiled)
-        takes = {name for port in compiled.inputs for name in port.names}
-        pieces = next(n for n, port in enumerate(compiled.outputs) if len(port.partial_shape) == 3)
+        requests = self._requests()
+        running: deque[tuple[int, openvino.InferRequest]] = deque()
 
-        def store(request: openvino.InferRequest, row: int) -> None:
-            vectors[row] = request.get_output_tensor(pieces).data[0].mean(axis=0)
+        def store_oldest() -> openvino.InferRequest:
+            row, request = running.popleft()
+            request.wait()
+            vectors[row] = request.get_output_tensor(self._output).data[0].mean(axis=0)
+            return request
 
-        queue.set_callback(store)
         for row, encoding in enumerate(self._tokenizer.encode_batch(list(texts))):
+            request = requests.pop() if requests else store_oldest()
             ids = np.array([encoding.ids], dtype=np.int64)
             inputs = {
                 "input_ids": ids,
                 "attention_mask": np.ones_like(ids),
                 "token_type_ids": np.zeros_like(ids),
             }
-            queue.start_async({name: inputs[name] for name in inputs.keys() & takes}, row)
-        queue.wait_all()
+            request.start_async({name: inputs[name] for name in self._inputs})
+            running.append((row, request))
+        while running:
+            store_oldest()
         return unit(vectors, self.name)
+
+    def _requests(self) -> list[openvino.InferRequest]:
+        """One request per stream of the processor, none with a callback.
+
+        A callback in Python needs the interpreter's lock at its very end; a model that is let go
+        just then, as at the end of a short command, waits for it with the lock in hand, for ever.
+        """
+        compiled = self._compiled
+        count = compiled.get_property("OPTIMAL_NUMBER_OF_INFER_REQUESTS")
+        return [compiled.create_infer_request() for _ in range(count)]
 
     def count_pieces(self, text: str) -> int:
         """See `Embedder.count_pieces`; the two marks that frame every input are not counted."""
         return len(self._counter.encode(text, add_special_tokens=False).ids)
+
+    @cached_property
+    def _inputs(self) -> list[str]:
+        """What the model takes; not every one tells the types of tokens apart."""
+        return [port.any_name for port in self._compiled.inputs]
+
+    @cached_property
+    def _output(self) -> int:
+        """Which output holds a vector for each token, of shape (1, tokens, dimension)."""
+        shapes = [port.partial_shape for port in self._compiled.outputs]
+        for index, shape in enumerate(shapes):
+            if len(shape) == 3 and shape[2] == self.dimension:
+                return index
+        raise WeightsError(
+            f"The embedding model {self.name} cannot be used",
+            cause=f"no output of {self.dimension} numbers for each token",
+        )
 
     @cached_property
     def _tokenizer(self) -> tokenizers.Tokenizer:

@@ -127,6 +127,11 @@ class IndexReader:
         """
         generation = self._current_generation()  # before the snapshot, so that it is not newer
         with self._catalog.reading() as snapshot:
+            if snapshot.is_empty():
+                raise IndexUnusable(
+                    f"The index in {self._catalog.path.parent} holds no papers",
+                    remedy="Run `rag index` on your files.",
+                )
             self._built_with.compare(snapshot)
             self._probe(snapshot)
             yield IndexState(snapshot, generation, self._built_with, self._embedder)

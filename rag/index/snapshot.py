@@ -48,6 +48,10 @@ class Snapshot:
         """How many changes the catalog has seen."""
         return int(self.setting("revision") or 0)
 
+    def is_empty(self) -> bool:
+        """Whether there is no paper at all."""
+        return self.connection.execute("SELECT 1 FROM papers LIMIT 1").fetchone() is None
+
     def counts(self) -> Counts:
         """How many papers, files and sentences there are."""
         row = self.connection.execute(

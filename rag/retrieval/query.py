@@ -26,6 +26,7 @@ def read_question(text: str, *, max_chars: int) -> Question:
             f"The question has {len(text):,} characters, the limit is {max_chars:,}",
             remedy="Shorten it, or raise max_question_chars.",
         )
+    text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     clean = " ".join(printable(text.replace("\n", " ")).split())
     if not any(character.isalnum() for character in clean):
         raise UsageError("The question is empty", remedy="Ask it in words.")
