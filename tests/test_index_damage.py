@@ -223,7 +223,7 @@ def test_the_command_line_tells_a_damaged_catalog_in_one_line(
     ran = rag("search", "apples", data=data)
     assert (ran.code, ran.out) == (3, "")
     assert "is damaged" in ran.error_line
-    checked = rag("doctor", "--json", data=data)
+    checked = rag("doctor", "--json", env={"RAG_LLM": "none"}, data=data)
     assert checked.code == 3
     (catalog,) = [check for check in checked.json()["checks"] if check["name"] == "catalog"]
     assert not catalog["ok"]
@@ -232,7 +232,7 @@ def test_the_command_line_tells_a_damaged_catalog_in_one_line(
 def test_the_command_line_repairs_and_says_so(seeds_config: Config, tmp_path: Path) -> None:
     data = shutil.copytree(seeds_config.data_dir, tmp_path / "data")
     flip(segment(data / "vectors") / "data_level0.bin")
-    checked = rag("doctor", "--json", data=data)
+    checked = rag("doctor", "--json", env={"RAG_LLM": "none"}, data=data)
     assert checked.code == 3
     (vectors,) = [check for check in checked.json()["checks"] if check["name"] == "vectors"]
     assert (vectors["ok"], "--repair" in vectors["detail"]) == (False, True)
@@ -241,7 +241,7 @@ def test_the_command_line_repairs_and_says_so(seeds_config: Config, tmp_path: Pa
     assert ran.json()["hits"][0]["title"] == "RepoScope"
     assert "damaged" in ran.err
     assert "built again from the catalog" in ran.err
-    assert rag("doctor", data=data).code == 0
+    assert rag("doctor", env={"RAG_LLM": "none"}, data=data).code == 0
 
 
 def test_the_embedder_by_hand_is_what_it_says() -> None:

@@ -1,0 +1,182 @@
+"""What commands print as JSON is what docs/json.md shows, key for key and type for type."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command import ROOT, WEIGHTS, rag
+from fakes import DONE, Script, ScriptedServer, chunk, event, usage
+from library import abstract
+
+MODEL = "The manifest of an answer that a model wrote"
+OPEN = {"origins"}  # their keys are names of settings, whichever were set
+
+
+def forms() -> dict[str, list[Any]]:
+    """The JSON blocks of the document, under their headings."""
+    text = (ROOT / "docs/json.md").read_text(encoding="utf-8")
+    found: dict[str, list[Any]] = {}
+    for part in re.split(r"^#+ ", text, flags=re.MULTILINE)[1:]:
+        heading, _, body = part.partition("\n")
+        blocks = re.findall(r"```json\n(.*?)```", body, re.DOTALL)
+        if blocks:
+            found[heading.removesuffix(" --json")] = [json.loads(block) for block in blocks]
+    return found
+
+
+FORMS = forms()
+
+
+def differences(value: Any, example: Any, place: str = "") -> Iterator[str]:
+    """Where a value is not of its example's form."""
+    if isinstance(example, dict) and isinstance(value, dict):
+        if place.rpartition(".")[2] in OPEN:
+            yield from (f"{place}.{k}" for k, v in value.items() if not isinstance(v, str))
+            return
+        yield from (f"{place}.{key} is not documented" for key in value.keys() - example.keys())
+        yield from (f"{place}.{key} is missing" for key in example.keys() - value.keys())
+        for key in value.keys() & example.keys():
+            yield from differences(value[key], example[key], f"{place}.{key}")
+    elif isinstance(example, list) and isinstance(value, list):
+        for number, item in enumerate(value):
+            tried = [list(differences(item, one, f"{place}[{number}]")) for one in example]
+            yield from min(tried, key=len)
+    elif type(value) is not type(example) and not (
+        example is None and isinstance(value, str | None)
+    ):
+        yield f"{place} is {value!r}, not like {example!r}"
+
+
+def check(value: Any, heading: str, block: int = 0) -> None:
+    assert list(differences(value, FORMS[heading][block])) == []
+
+
+def test_the_comparison_sees_every_kind_of_difference() -> None:
+    example = {"a": 1, "b": [{"c": "x"}, {"c": None}], "d": None}
+    assert not list(differences({"a": 2, "b": [{"c": None}, {"c": "y"}], "d": "z"}, example))
+    for wrong in (
+        {"a": 2.0, "b": [], "d": None},
+        {"a": True, "b": [], "d": None},
+        {"a": 2, "b": [{"c": 3}], "d": None},
+        {"a": 2, "b": [], "d": 4},
+        {"a": 2, "b": []},
+        {"a": 2, "b": [], "d": None, "e": 1},
+    ):
+        assert list(differences(wrong, example)), wrong
+
+
+def test_search(seeds_index: Path) -> None:
+    ran = rag("search", "repository documentation", "-k", "4", "--json", data=seeds_index)
+    assert ran.code == 0
+    found = ran.json()
+    check(found, "rag search")
+    assert len(found["hits"]) == 4
+    assert found["hits"][0]["title"] == "RepoScope"
+    first = found["hits"][0]
+    source = (ROOT / first["source"]).read_bytes().decode()[first["source_offset"] :]
+    for sentence in first["evidence"]:
+        assert source[sentence["start"] : sentence["end"]] == sentence["text"]
+
+
+def test_ask_and_summarize_by_quoting(seeds_index: Path) -> None:
+    asked = rag(
+        "ask", "--llm", "none", "What does RepoScope model jointly?", "--json", data=seeds_index
+    ).json()
+    summary = rag("summarize", "--llm", "none", "000:4", "--json", data=seeds_index).json()
+    for answer in (asked, summary):
+        check(answer, "rag ask --json, rag summarize")
+        assert answer["status"] == "answered"
+        assert {n for claim in answer["claims"] for n in claim["citations"]} == {
+            citation["number"] for citation in answer["citations"]
+        }
+    assert asked["citations"][0]["title"] == "RepoScope"
+
+
+def test_ask_with_a_model(seeds_index: Path) -> None:
+    claims = [
+        {"support": ["S3"], "text": "RepoScope models directory structures and call graphs."},
+        {"support": ["S3"], "text": "RepoScope models 99 directory structures."},
+    ]
+    text = json.dumps({"claims": claims})
+    sent = [event(chunk(text)), event(chunk(finish="stop")), event(usage(9, 8)), DONE]
+    with ScriptedServer(Script(sent), models=["m"]) as server:
+        ran = rag(
+            *("ask", "What does RepoScope model jointly?", "--json"),
+            env={"OPENAI_BASE_URL": server.url},
+            data=seeds_index,
+        )
+    answer = ran.json()
+    assert (ran.code, answer["status"], answer["complete"]) == (0, "partial", True)
+    assert answer["dropped"][0]["text"] == claims[1]["text"]
+    example = FORMS["rag ask --json, rag summarize"][0]
+    assert not list(differences(answer, example | {"manifest": FORMS[MODEL][0]}))
+    assert (answer["manifest"]["model"], answer["manifest"]["prompt_tokens"]) == ("served", 9)
+
+
+def test_index_with_failures_and_warnings_prints_one_document(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text(abstract("apples"))
+    (tmp_path / "b.txt").write_bytes(b"\x00\x01\x02")
+    (tmp_path / "c.jsonl").write_text('{"abstract": "long enough to be taken"}\n[1]\n')
+    ran = rag("index", tmp_path, "--json", data=tmp_path / "data")
+    assert ran.code == 1
+    report = ran.json()
+    check(report, "rag index")
+    assert (report["added"], report["papers"]) == (2, 2)
+    assert [(f["source"].rpartition("/")[2], f["line"]) for f in report["failed"]] == [
+        ("b.txt", None),
+        ("c.jsonl", 2),
+    ]
+
+
+def test_lines_of_a_batch(seeds_index: Path, tmp_path: Path) -> None:
+    batch = tmp_path / "batch.jsonl"
+    batch.write_text(
+        '{"id": "a", "question": "What does RepoScope model?"}\n{"id": "b", "question": " "}\n'
+    )
+    for block, command in enumerate((["search"], ["ask", "--llm", "none"])):
+        ran = rag(*command, "--batch", batch, data=seeds_index)
+        assert ran.code == 1
+        good, bad = map(json.loads, ran.out.splitlines())
+        check(good, "Lines of --batch", block)
+        check(bad, "Lines of --batch", 2)
+        assert (good["id"], bad["id"], bad["exit_code"]) == ("a", "b", 2)
+
+
+def test_doctor(seeds_index: Path) -> None:
+    ran = rag("doctor", "--json", env={"RAG_LLM": "none"}, data=seeds_index)
+    assert ran.code == 0
+    check(ran.json(), "rag doctor")
+    assert all(one["ok"] for one in ran.json()["checks"])
+
+
+@pytest.mark.parametrize("weights", ["present", "missing"])
+def test_models_list(tmp_path: Path, weights: str) -> None:
+    env = {WEIGHTS: str(tmp_path)} if weights == "missing" else {}
+    ran = rag("models", "list", "--json", env=env)
+    check(ran.json(), "rag models list")
+    status = {model["name"]: model["status"] for model in ran.json()["models"]}
+    assert status["all-minilm-l6-v2"] == weights
+
+
+def test_config(tmp_path: Path) -> None:
+    key = "sk-canary-0123456789"
+    env = {"RAG_TOP_K": "7", "OPENAI_API_KEY": key}
+    ran = rag("config", "--json", env=env, data=tmp_path)
+    check(ran.json(), "rag config")
+    assert ran.json()["settings"]["top_k"] == 7
+    assert ran.json()["origins"] == {
+        "top_k": "RAG_TOP_K",
+        "openai_api_key": "OPENAI_API_KEY",
+        "data_dir": "command line",
+    }
+    assert key not in ran.out + rag("config", env=env).out
+
+
+def test_every_form_that_is_documented_is_checked_here() -> None:
+    tested = Path(__file__).read_text(encoding="utf-8")
+    assert [heading for heading in FORMS if f'"{heading}"' not in tested] == []
