@@ -20,7 +20,7 @@ SHOWN = [
     (command.strip(), output.strip())
     for kind, block in BLOCKS
     if kind == "console"
-    for command, output in re.findall(r"^\$ (rag .*)\n([^$].*?)(?=^\$ |\Z)", block, re.M | re.S)
+    for command, output in re.findall(r"^\$ (rag [^\n]*)\n([^$].*?)(?=^\$ |\Z)", block, re.M | re.S)
 ]
 PYTHON = [block for kind, block in BLOCKS if kind == "python"]
 
