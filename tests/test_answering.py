@@ -195,6 +195,10 @@ def test_a_stream_that_breaks_off_keeps_the_claims_that_came(library: Library) -
     assert (answer.status, answer.complete) == ("partial", False)
     assert answer.note == "The server closed the connection"
     assert [claim.text for claim in answer.claims] == [APPLES[1]]
+    lines: Reply = [f"S2: {APPLES[1]}\nS3: Apples do not ripen", broken]
+    torn = ask(library, scripted(lines, structured=False))
+    assert [claim.text for claim in torn.claims] == [APPLES[1]]
+    assert torn.dropped == ()
     nothing = ask(library, scripted(['{"cla', broken]))
     assert (nothing.status, nothing.complete, nothing.claims) == ("abstained", False, ())
 

@@ -150,12 +150,23 @@ def without_place(paper: Paper) -> Paper:
         (f"Papers\n\n{FIRST}\n\n{SECOND}".encode(), [8, 64]),
         (f"{FIRST}\r\n\r\n{SECOND}\r\n".encode(), [0, 58]),
         (f"{FIRST}\r\r{SECOND}".encode(), [0, 56]),
+        (f"  {FIRST}\n\n   {SECOND}  \n".encode(), [2, 61]),
         (f"\ufeff{FIRST}\n \t\n\n{SECOND}".encode(), [0, 59]),
         (f"{FIRST}\n\n{SECOND}".encode("utf-16"), [0, 56]),
         (b"\xfe\xff" + f"{FIRST}\n\n{SECOND}".encode("utf-16-be"), [0, 56]),
         (f"論文列表\n\n{FIRST}\n\n{SECOND}".encode(), [6, 62]),
     ],
-    ids=["plain", "heading", "crlf", "cr", "bom", "utf-16", "utf-16-be", "chinese heading"],
+    ids=[
+        "plain",
+        "heading",
+        "crlf",
+        "cr",
+        "padded",
+        "bom",
+        "utf-16",
+        "utf-16-be",
+        "chinese heading",
+    ],
 )
 def test_the_same_papers_come_from_every_form_of_the_file(
     tmp_path: Path, content: bytes, offsets: list[int]

@@ -17,6 +17,7 @@ from library import Library, abstract, one_for_each_topic, same, sentences
 from rag.errors import IndexUnusable, InputError, ModelError, ResourceError
 from rag.index import lexical
 from rag.index.reader import BuiltWith
+from rag.text import terms
 
 
 @pytest.fixture
@@ -52,6 +53,8 @@ def test_an_edited_paper_is_the_only_one_embedded_and_its_old_text_is_gone(
     assert abstract(TOPICS[9]) not in library.texts()
     with library.state() as state:
         assert lexical.search(state.snapshot, TOPICS[9], 10).scores == {}
+        weights = lexical.inverse_frequencies(state.snapshot, [*terms(TOPICS[9]), "never"])
+        assert len(set(weights.values())) == 1
 
 
 def test_a_paper_added_to_a_file_and_one_in_a_new_file(library: Library) -> None:
