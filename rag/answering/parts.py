@@ -54,13 +54,14 @@ def writer_of(config: Config) -> Writer:
     if choice == "auto":
         choice = "openai" if server else ("local" if _local_path(config) else "none")
     if choice == "openai":
-        return ModelWriter(openai_of(config), config.max_answer_tokens)
+        return ModelWriter(openai_of(config), config.max_answer_tokens, config.evidence_sentences)
     if choice == "local":
         path = WeightStore(config.weights_dir).llm_path(config.local_model)
         server_ = LlamaServer(path, config.local_context, config.local_threads)
         name = path.stem if config.local_model.endswith(".gguf") else config.local_model
-        return ModelWriter(LocalGenerator(server_, name, config), config.max_answer_tokens)
-    return QuotingWriter()
+        generator = LocalGenerator(server_, name, config)
+        return ModelWriter(generator, config.max_answer_tokens, config.local_sentences)
+    return QuotingWriter(config.evidence_sentences)
 
 
 def _local_path(config: Config) -> Path | None:

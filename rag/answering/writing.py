@@ -50,6 +50,10 @@ class Writer(Protocol):
     def name(self) -> str:
         """Who writes, as an answer's manifest names it."""
 
+    @property
+    def reads(self) -> int:
+        """How many sentences of evidence it is given, at most."""
+
     def write(self, task: Task, notify: Notify) -> Iterator[Draft | Ending]:
         """Yield drafts as they are complete, then one Ending.
 
@@ -64,9 +68,10 @@ class Writer(Protocol):
 class ModelWriter:
     """Has a language model write, by JSON schema or, where that is refused, line by line."""
 
-    def __init__(self, generator: Generator, max_tokens: int) -> None:
+    def __init__(self, generator: Generator, max_tokens: int, reads: int = 9) -> None:
         self._generator = generator
         self._max_tokens = max_tokens
+        self.reads = reads
 
     @property
     def name(self) -> str:
@@ -132,6 +137,9 @@ class QuotingWriter:
     """Quotes the best evidence word for word: never wrong about what a paper says."""
 
     name = "quoting"
+
+    def __init__(self, reads: int = 9) -> None:
+        self.reads = reads
 
     def write(self, task: Task, notify: Notify) -> Iterator[Draft | Ending]:  # noqa: ARG002
         """See `Writer.write`."""
