@@ -61,7 +61,7 @@ def writer_of(config: Config) -> Writer:
         name = path.stem if config.local_model.endswith(".gguf") else config.local_model
         generator = LocalGenerator(server_, name, config)
         return ModelWriter(generator, config.max_answer_tokens, config.local_sentences)
-    return QuotingWriter(config.evidence_sentences)
+    return QuotingWriter()
 
 
 def _local_path(config: Config) -> Path | None:

@@ -22,6 +22,7 @@ from rag.errors import AnswerIncomplete
 from rag.text import content_words
 
 Notify = Callable[[str], None]
+MOST = 100  # sentences of evidence: as many as the settings allow
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,7 @@ class Writer(Protocol):
 class ModelWriter:
     """Has a language model write, by JSON schema or, where that is refused, line by line."""
 
-    def __init__(self, generator: Generator, max_tokens: int, reads: int = 9) -> None:
+    def __init__(self, generator: Generator, max_tokens: int, reads: int = MOST) -> None:
         self._generator = generator
         self._max_tokens = max_tokens
         self.reads = reads
@@ -137,9 +138,7 @@ class QuotingWriter:
     """Quotes the best evidence word for word: never wrong about what a paper says."""
 
     name = "quoting"
-
-    def __init__(self, reads: int = 9) -> None:
-        self.reads = reads
+    reads = MOST
 
     def write(self, task: Task, notify: Notify) -> Iterator[Draft | Ending]:  # noqa: ARG002
         """See `Writer.write`."""
