@@ -10,6 +10,7 @@ answer to it is another generation.
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -132,13 +133,15 @@ class Generations:
             ResourceError: no space or no permission.
         """
         self.clean()
-        temporary = self.root / f"{self._next_name()}.tmp"
+        name = self._next_name()
+        # Never the folder that the child of a build which was killed may still have open.
+        temporary = self.root / f"{name}.{os.getpid()}.tmp"
         try:
             temporary.mkdir(parents=True)
             ids = _fill(temporary, rows, count, dimension)
             manifest = describe(temporary, ids, model=model, dimension=dimension, revision=revision)
             verify_in_child(temporary)
-            return self._publish(temporary, manifest)
+            return self._publish(temporary, self.root / name, manifest)
         except OSError as error:
             raise ResourceError(
                 f"{self.root} cannot be written",
@@ -157,13 +160,12 @@ class Generations:
         numbers = [int(p.name[4:10]) for p in self.root.glob("gen-??????") if p.name[4:].isdigit()]
         return f"gen-{max(numbers, default=0) + 1:06d}"
 
-    def _publish(self, temporary: Path, manifest: Manifest) -> Generation:
+    def _publish(self, temporary: Path, folder: Path, manifest: Manifest) -> Generation:
         before = (
             (self.root / _CURRENT).read_text("ascii", "replace").strip()
             if self._has_current()
             else ""
         )
-        folder = temporary.with_suffix("")
         for path in [*temporary.rglob("*"), temporary]:
             sync(path)
         temporary.rename(folder)
