@@ -23,6 +23,7 @@ PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do \
 	&& echo $$python && break; done)
 
 export Q
+export UV_SYSTEM_CERTS := true
 
 .PHONY: help setup chat ask test check weights browser lock clean
 
@@ -30,7 +31,7 @@ help: ## this list
 	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
 
 setup: $(RUNTIME) ## the environment, and the weights that the settings need
-	@$(BIN)/rag models pull
+	@$(BIN)/rag models pull --quiet
 
 chat: setup ## index the seeds and open the chat page
 	@$(BIN)/rag index
@@ -75,7 +76,7 @@ $(DEVELOPMENT): $(RUNTIME) requirements-dev.lock
 
 # The tests run the default models whatever server the settings name.
 weights: $(RUNTIME)
-	@$(BIN)/rag models pull all-minilm-l6-v2 qwen2.5-coder-1.5b
+	@$(BIN)/rag models pull --quiet all-minilm-l6-v2 qwen2.5-coder-1.5b
 
 browser:
 	@command -v chromium >/dev/null && exit 0; \

@@ -211,6 +211,9 @@ def pull_models(
     names: Annotated[
         list[str] | None, typer.Argument(help="Models; if none is named, those the settings use.")
     ] = None,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Say nothing of models that are here.")
+    ] = False,
     config_file: ConfigFile = None,
 ) -> None:
     """Fetch weights: resumable, checked against their pinned hashes."""
@@ -222,7 +225,8 @@ def pull_models(
     store = WeightStore(config.weights_dir)
     for name in names or needed_models(config):
         if store.present(name):
-            typer.echo(f"{name} is here.", err=True)
+            if not quiet:
+                typer.echo(f"{name} is here.", err=True)
             continue
         if not terminal.err.is_terminal:
             typer.echo(f"fetching {name}, {find_model(name).size / 1e6:,.0f} MB", err=True)

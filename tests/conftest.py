@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +15,11 @@ from rag.config import Config, load
 from rag.index.embedding import Embedder
 from rag.index.sync import Indexer
 from rag.models import WeightStore
+
+
+# Started in the background, as some servers start tests, this process and its children would
+# ignore Ctrl-C; the tests that send it need a child that does not.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
