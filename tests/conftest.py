@@ -16,7 +16,6 @@ from rag.index.embedding import Embedder
 from rag.index.sync import Indexer
 from rag.models import WeightStore
 
-
 # Started in the background, as some servers start tests, this process and its children would
 # ignore Ctrl-C; the tests that send it need a child that does not.
 signal.signal(signal.SIGINT, signal.default_int_handler)
