@@ -125,7 +125,8 @@ def ask(
         if batch:
             _run_batch(batch, out, lambda q: jsonform.answer(assistant.answer(q)), question)
             return
-        _show_answer(assistant.ask(_required(question, "ask")), as_json=as_json)
+        events = assistant.ask(_required(question, "ask"), notify=_waits())
+        _show_answer(events, as_json=as_json)
 
 
 @app.command(epilog="Examples: rag summarize RepoScope · rag summarize 000_d9e28358a154ea35.txt:4")
@@ -138,7 +139,7 @@ def summarize(
 ) -> None:
     """Summarise one paper in two to four cited sentences."""
     with _assistant(data_dir=data_dir, file=config_file, llm=llm) as assistant:
-        _show_answer(assistant.summarize(paper), as_json=as_json)
+        _show_answer(assistant.summarize(paper, notify=_waits()), as_json=as_json)
 
 
 @app.command()
@@ -290,7 +291,7 @@ def _assistant(**flags: Any) -> Iterator[Assistant]:
     config: Config = _settings(**flags).config
     from rag.answering.assistant import Assistant
 
-    with Assistant.from_config(config, lambda text: typer.echo(text, err=True)) as assistant:
+    with Assistant.from_config(config, _notify) as assistant:
         yield assistant
 
 
@@ -342,6 +343,15 @@ def _required(text: str | None, command: str) -> str:
 def _print_json(value: dict[str, Any]) -> None:
     escaped = not (sys.stdout.encoding or "").lower().startswith("utf")
     sys.stdout.write(json.dumps(value, ensure_ascii=escaped, indent=2) + "\n")
+
+
+def _waits() -> Callable[[str], None] | None:
+    """Who hears of waits as they begin: a person at a terminal. In a file they are told after."""
+    return _notify if sys.stderr.isatty() else None
+
+
+def _notify(text: str) -> None:
+    typer.echo(text, err=True)
 
 
 def _no_progress(_what: str, _done: int, _total: int) -> None:

@@ -140,8 +140,12 @@ class Assistant:
         """Answer a question, whole."""
         return last_answer(self.ask(question))
 
-    def summarize(self, reference: str) -> Iterator[Event]:
+    def summarize(
+        self, reference: str, *, notify: Callable[[str], None] | None = None
+    ) -> Iterator[Event]:
         """A cited summary of one paper, named by id, `source:ordinal` or name.
+
+        `notify` is as for `ask`.
 
         Raises:
             PaperNotFound: no paper, or several, answer to the reference.
@@ -153,7 +157,8 @@ class Assistant:
             Evidence(paper.id, index, s.text, s.start, s.end, 0.0)
             for index, s in enumerate(paper.sentences[:_SUMMARY_SENTENCES])
         ]
-        work = Work(self.config, self._writer, f"Summary of {paper.title}", state_name)
+        title = f"Summary of {paper.title}"
+        work = Work(self.config, self._writer, title, state_name, notify=notify)
         sentences = tuple(label([(paper, e) for e in evidence]))
         yield from work.write(Task("summary", _SUMMARISE, sentences, _SUMMARY_CLAIMS))
 
