@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from rag import jsonform
-from rag.errors import AskPapersError, InputError, ModelError, ResourceError
+from rag.errors import AskPapersError, InputError, ModelError, ResourceError, UsageError
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +49,19 @@ def _item(path: Path, number: int, line: str) -> Item:
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path}, line {number}, is not JSON", cause=str(error)) from error
     fine = isinstance(value, dict) and isinstance(value.get("question"), str)
-    if not fine or type(value.get("id")) not in {str, int}:
+    if not fine or not _is_id(value.get("id")):
         raise InputError(
             f"{path}, line {number}, is not a question",
             remedy='A line is {"id": "q1", "question": "…"}.',
         )
     return Item(value["id"], value["question"])
+
+
+def _is_id(value: object) -> bool:
+    """A number, or a text that can be written again: half a surrogate pair cannot."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "ignore").decode() == value
+    return type(value) is int
 
 
 def run(
@@ -86,16 +93,19 @@ def run(
     return failed
 
 
-def resume(items: list[Item], path: Path) -> list[Item]:
+def resume(items: list[Item], asked: Path, path: Path) -> list[Item]:
     """Those items that `path` has no result of yet; a line that was torn is taken off it.
 
     Lines that hold an error are asked again and stay where they are.
 
     Raises:
+        UsageError: `path` is the file `asked` that the items came from.
         ResourceError: the file cannot be written.
     """
     try:
-        finished = set(_finished(path)) if path.exists() else set()
+        if path.resolve() == asked.resolve():
+            raise UsageError("--out is the batch file itself", remedy="Name another file.")
+        finished = set(_finished(path)) if path.is_file() else set()
     except OSError as error:
         raise ResourceError(f"{path} cannot be written", cause=error.strerror or "") from error
     return [item for item in items if item.id not in finished]
@@ -107,10 +117,10 @@ def _finished(path: Path) -> Iterator[str | int]:
     if len(whole) < len(data):
         with path.open("r+b") as file:
             file.truncate(len(whole))
-    for line in whole.decode("utf-8", "replace").splitlines():
+    for line in whole.decode("utf-8", "replace").split("\n"):
         try:
             value = json.loads(line)
         except ValueError:
             continue
-        if isinstance(value, dict) and "error" not in value and "id" in value:
+        if isinstance(value, dict) and "id" in value and value.keys() & {"hits", "status"}:
             yield value["id"]

@@ -101,7 +101,7 @@ def search(
         if batch:
             _run_batch(batch, out, lambda q: jsonform.found(assistant.search(q)), query)
             return
-        found = assistant.search(_required(query, "search"))
+        found = assistant.search(_required(query, out, "search"))
         if as_json:
             _print_json(jsonform.found(found))
         else:
@@ -125,7 +125,7 @@ def ask(
         if batch:
             _run_batch(batch, out, lambda q: jsonform.answer(assistant.answer(q)), question)
             return
-        events = assistant.ask(_required(question, "ask"), notify=_waits())
+        events = assistant.ask(_required(question, out, "ask"), notify=_waits())
         _show_answer(events, as_json=as_json)
 
 
@@ -316,7 +316,7 @@ def _run_batch(
     if extra is not None:
         raise UsageError("A question and --batch were both given", remedy="Give one of them.")
     items = batch.read_items(path)
-    todo = batch.resume(items, out) if out else items
+    todo = batch.resume(items, path, out) if out else items
     with (
         terminal.counting("questions") as progress,
         out.open("a", encoding="utf-8") if out else nullcontext(sys.stdout) as file,
@@ -332,7 +332,9 @@ def _setting(name: str, value: object) -> str:
     return f"# {name} is not set" if value is None else f"{name} = {json.dumps(value)}"
 
 
-def _required(text: str | None, command: str) -> str:
+def _required(text: str | None, out: Path | None, command: str) -> str:
+    if out is not None:
+        raise UsageError("--out goes with --batch only", remedy="Redirect the output instead.")
     if text is None:
         raise UsageError(
             f"rag {command} needs a question", remedy=f"Example: rag {command} 'What is …?'"

@@ -6,6 +6,7 @@ import io
 import os
 import signal
 import sys
+from pathlib import Path
 from typing import NoReturn
 
 import typer
@@ -17,8 +18,8 @@ from rag.errors import EXIT_INTERRUPTED, EXIT_TERMINATED, AskPapersError, Resour
 def run(command: typer.Typer, name: str) -> NoReturn:
     """Run `command`, which people call as `name`, and leave with the code of the outcome."""
     signal.signal(signal.SIGTERM, _terminate)
-    _show_what_cannot_be_encoded()
     try:
+        _prepare_streams()
         code = command(standalone_mode=False)
         if code == EXIT_INTERRUPTED:  # typer's word for Ctrl-C, which says nothing
             raise KeyboardInterrupt
@@ -39,8 +40,16 @@ def run(command: typer.Typer, name: str) -> NoReturn:
     sys.exit(code or 0)
 
 
-def _show_what_cannot_be_encoded() -> None:
-    """In a terminal that is not UTF-8 a character it has not is shown as `?`."""
+def _prepare_streams() -> None:
+    """In a terminal that is not UTF-8 a character it has not is shown as `?`.
+
+    Raises:
+        ResourceError: there is nowhere to print results to.
+    """
+    if sys.stderr is None:
+        sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115
+    if sys.stdout is None:
+        raise ResourceError("Standard output is closed", remedy="Leave it open.")
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")

@@ -27,6 +27,8 @@ from rag.retrieval.search import Found
 from rag.schema import Answer, Citation, Paper
 from rag.text import plain
 
+_FAILURES_SHOWN = 20
+
 out = Console(highlight=False, soft_wrap=not sys.stdout.isatty())
 err = Console(stderr=True, highlight=False, soft_wrap=not sys.stderr.isatty())
 
@@ -84,13 +86,15 @@ def _show_citation(citation: Citation) -> None:
 
 def show_report(report: Report) -> None:
     """The summary of a run of `rag index`."""
-    total = report.total
+    papers, files = _count(report.total.papers, "paper"), _count(report.total.files, "file")
     out.print(
-        f"{total.papers} papers from {total.files} files: {report.added} added, "
-        f"{report.removed} removed, {report.unchanged} unchanged."
+        f"{papers} from {files}: {report.added} added, {report.removed} removed, "
+        f"{report.unchanged} unchanged."
     )
-    for failure in report.failures:
+    for failure in report.failures[:_FAILURES_SHOWN]:
         err.print(f"[yellow]not taken:[/] {_text(str(failure))}")
+    if (more := len(report.failures) - _FAILURES_SHOWN) > 0:
+        err.print(f"… and {more} more; --json lists them all.")
 
 
 @contextmanager
@@ -140,6 +144,10 @@ def downloading() -> Iterator[Callable[[str, int, int], None]]:
 def _indented(text: str) -> Padding | str:
     """Indented on every line in a terminal; on one line in a file or a pipe."""
     return Padding(text, (0, 0, 0, 4)) if out.is_terminal else f"    {text}"
+
+
+def _count(number: int, unit: str) -> str:
+    return f"{number} {unit}" if number == 1 else f"{number} {unit}s"
 
 
 def _title(paper: Paper) -> str:

@@ -17,13 +17,14 @@ import Stemmer
 _END = re.compile(r"[.!?…]+[\"'”’»)\]*_}]*(?=\s|$)|[。！？]+[」』”’）】]*|．(?!\d)")
 _NEW_ITEM = re.compile(r"\n(?=\s*(?:[-*•–]|\(?\d{1,2}[.)])\s)|\n\s*\n")
 MATHS = re.compile(
-    r"\$\$.+?\$\$|\\\(.+?\\\)|\\\[.+?\\\]"
+    r"\$\$.{1,1000}?\$\$|\\\(.{1,400}?\\\)|\\\[.{1,1000}?\\\]"
     r"|(?<!\\)\$(?=\S)(?:\\.|[^$\\\n]){0,400}?(?<=\S)(?<!\\)\$(?!\d)",
     re.DOTALL,
 )
 _BRACKETS = re.compile(
     r"\([^()\n]{1,400}\)|\[[^\[\]\n]{1,400}\]|（[^（）\n]{1,400}）|「[^「」]*」|『[^『』]*』"
 )
+_MARK, _NEAR = 16, 80  # how far around a mark it is read, in characters
 _IS_QUOTED = re.compile(r"[」』”][とっ、，]")  # the quotation goes on: 「はい。」と言った。
 _WORD_BEFORE = re.compile(r"(\S+)$")
 _OPENERS = "\"'“‘«([*_{$"
@@ -83,13 +84,13 @@ def _spans(text: str, cuts: list[int]) -> Iterator[tuple[int, int]]:
 
 def _ends_sentence(text: str, begin: int, end: int) -> bool:
     """Whether the mark that ends at `end` closes the sentence that began at `begin`."""
-    mark = text[:end].rstrip("\"'”’»)]*_}」』）】")[-1:]
+    mark = text[max(begin, end - _MARK) : end].rstrip("\"'”’»)]*_}」』）】")[-1:]
     if mark in "。！？．":
         return not _IS_QUOTED.match(text, end - 1)
-    following = text[end:].lstrip().lstrip(_OPENERS)
+    following = text[end : end + _NEAR].lstrip().lstrip(_OPENERS)
     if not following:
         return True
-    word = _WORD_BEFORE.search(text, begin, end)
+    word = _WORD_BEFORE.search(text, max(begin, end - _NEAR), end)
     stem = word.group(1).strip(_OPENERS + ")]”’»*_}.!?…") if word else ""
     if mark == "." and _is_list_number(text, begin, end, stem):
         return False
@@ -99,9 +100,8 @@ def _ends_sentence(text: str, begin: int, end: int) -> bool:
 
 
 def _is_list_number(text: str, begin: int, end: int, stem: str) -> bool:
-    return text[begin:end].strip(" \n()*_.") == stem and bool(
-        re.fullmatch(r"\d{1,2}|[ivxIVX]+", stem)
-    )
+    short = end - begin < _NEAR and text[begin:end].strip(" \n()*_.") == stem
+    return short and bool(re.fullmatch(r"\d{1,2}|[ivxIVX]+", stem))
 
 
 def _doubt(stem: str) -> str:

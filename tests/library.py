@@ -141,6 +141,10 @@ class Library:
         with self.state() as state:
             return {paper.id: paper for paper in state.snapshot.all_papers()}
 
+    def labels(self) -> list[str]:
+        """How each file is named, in order."""
+        return sorted({paper.source for paper in self.stored().values()})
+
     def texts(self) -> set[str]:
         return {paper.text for paper in self.stored().values()}
 

@@ -10,6 +10,8 @@ import pytest
 from command import rag
 from fakes import Script, ScriptedServer, refusal, streamed
 
+from rag.batch import Item, resume
+
 ITEMS: list[dict[str, Any]] = [
     {"id": "first", "question": "What does RepoScope model jointly?"},
     {"id": 2, "question": "What does RN-DPO normalize?"},
@@ -104,3 +106,37 @@ def test_a_model_that_fails_once_costs_one_question(seeds_index: Path, tmp_path:
     results = lines(ran.out)
     assert [result["id"] for result in results] == [0, 1, 2]
     assert [result.get("exit_code") for result in results] == [None, 4, None]
+
+
+def test_the_file_of_questions_is_never_written(seeds_index: Path, tmp_path: Path) -> None:
+    own = tmp_path / "own.jsonl"
+    own.write_text('{"id": "a", "question": "what is ARC"}\n{"id": "b", "question": "what"}')
+    before = own.read_bytes()
+    done = rag("search", "--batch", str(own), "--out", str(own), data=seeds_index)
+    assert (done.code, own.read_bytes()) == (2, before)
+    assert "--out is the batch file itself" in done.error_line
+
+
+def test_out_without_a_batch_is_refused(seeds_index: Path, tmp_path: Path) -> None:
+    done = rag("search", "ARC", "--out", str(tmp_path / "x"), data=seeds_index)
+    assert done.code == 2
+    assert not (tmp_path / "x").exists()
+
+
+def test_an_id_that_cannot_be_written_is_named_by_its_line(
+    seeds_index: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "b.jsonl"
+    file.write_text('{"id": "a", "question": "ARC"}\n{"id": "f\\ud800", "question": "ARC"}\n')
+    done = rag("search", "--batch", str(file), data=seeds_index)
+    assert done.code == 2
+    assert "line 2" in done.error_line
+
+
+def test_what_was_answered_is_not_asked_again_whatever_line_marks_it_holds(
+    tmp_path: Path,
+) -> None:
+    out = tmp_path / "out.jsonl"
+    out.write_text('{"id": "a", "status": "answered", "text": "x\u2028y\u0085z"}\n', "utf-8")
+    items = [Item("a", "one?"), Item("b", "two?")]
+    assert [item.id for item in resume(items, tmp_path / "in.jsonl", out)] == ["b"]

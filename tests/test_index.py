@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import sqlite3
 from collections.abc import Callable
@@ -354,3 +355,23 @@ def test_before_the_first_run_there_is_no_index(library: Library) -> None:
     with pytest.raises(IndexUnusable, match="Run `rag index`"):
         library.search("apples")
     assert not library.data.exists()
+
+
+def test_a_file_is_named_as_it_was_named_last(library: Library) -> None:
+    path = library.write("a.txt", abstract("apples"))
+    library.indexer().sync([path])
+    assert library.labels() == ["a.txt"]
+    library.index()
+    assert library.labels() == [f"{path.parent.name}/a.txt"]
+
+
+def test_a_file_name_that_is_not_utf_8_is_taken_and_shown(library: Library) -> None:
+    folder = library.write("a.txt", abstract("apples")).parent
+    odd = os.fsdecode(os.fsencode(folder) + b"/b\xff.txt")
+    Path(odd).write_text(abstract("bridges"), encoding="utf-8")
+    report = library.index()
+    assert (report.added, report.failures) == (2, ())
+    assert library.labels() == [f"{folder.name}/a.txt", f"{folder.name}/b\\xff.txt"]
+    assert library.index().unchanged == 2
+    Path(odd).unlink()
+    assert library.index().removed == 1

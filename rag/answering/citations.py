@@ -24,14 +24,16 @@ class Draft:
     labels: tuple[str, ...]
 
 
-_THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)
-_FENCE = re.compile(r"^\s*```\w*\s*|\s*```\s*$")
-_LABELS = r"S\d+(?:\s*(?:,|;|and|&|\]\s*\[)\s*S\d+)*"
+_THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)|\A(?:(?!<think>).)*?</think>", re.DOTALL)
+_TURN_END = re.compile(r"<\|[^|>\n]{1,40}\|>|</s>|\[/?INST\]")
+_CLAIMS = re.compile(r"\{\s*\"claims\"")
+_LABELS = r"S\d+(?:\s*(?:,|;|and|&|-|–|to|\]\s*\[)\s*S\d+)*"
 _LEADING = re.compile(
-    rf"^[\s>*•-]*(?:\d+[.)]\s*)?[\[(]?\s*(?P<labels>{_LABELS})\s*[\])]?\s*[:.–—-]*\s*"
+    rf"^[\s>*•-]*(?:\d+[.)]\s*)?[\[(]{{0,2}}\s*(?P<labels>{_LABELS})\s*[\])]{{0,2}}\s*[:.–—-]*\s*"
 )
-_TRAILING = re.compile(rf"\s*[\[(]\s*(?P<labels>{_LABELS})\s*[\])]\s*[.!]?\s*$")
-_LABEL = re.compile(r"S\d+")
+_TRAILING = re.compile(rf"\s*[\[(]{{1,2}}\s*(?P<labels>{_LABELS})\s*[\])]{{1,2}}\s*[.!]?\s*$")
+_LABEL = re.compile(r"S(\d+)(?:\s*(?:-|–|to)\s*S(\d+))?")
+_LONGEST_RANGE = 20
 _PROMISE = re.compile(r"^\W*(?:none|no claims?|not (?:stated|found|given))\W*$", re.IGNORECASE)
 # Models write \beta and \% in JSON strings without doubling the backslash; JSON would read the
 # first as a backspace and refuse the second.
@@ -54,6 +56,11 @@ class ReplyReader:
         self._text += piece
         return self._new(final=False)
 
+    @property
+    def text(self) -> str:
+        """What has come so far."""
+        return self._text
+
     def finish(self) -> list[Draft]:
         """The claims that only the end of the reply completes."""
         return self._new(final=True)
@@ -70,12 +77,46 @@ def read_reply(text: str, *, final: bool = True) -> list[Draft]:
     text = _THOUGHT.sub("", text)
     if "<think>" in text or (not final and text.lstrip().startswith("<")):
         return []
-    text = _FENCE.sub("", text)
-    if text.lstrip().startswith(("{", "[")) and not _LEADING.match(text):
+    text = _unwrapped(text)
+    if text.startswith(("{", "[")) and not _LEADING.match(text):
         return list(_from_json(text))
     lines = text.split("\n")
     complete = lines if final else lines[:-1]
     return [draft for line in complete if (draft := _from_line(line))]
+
+
+def says_nothing(text: str) -> bool:
+    """Whether a whole reply says, in the form that was asked for, that there is no claim."""
+    text = _unwrapped(_THOUGHT.sub("", text)).strip()
+    if not text or _PROMISE.match(text):
+        return True
+    try:
+        value, _ = json.JSONDecoder().raw_decode(text)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(value, dict) and value.get("claims") == []
+
+
+def _unwrapped(text: str) -> str:
+    """A reply without what models put around it: a fence, a preface, the marks of a turn."""
+    if turn := _TURN_END.search(text.lstrip()):
+        text = text.lstrip()[: turn.start()]
+    if claims := _CLAIMS.search(text):
+        return text[claims.start() :]
+    text = text.lstrip()
+    if text.startswith("```"):
+        text = text.partition("\n")[2]
+    stripped = text.rstrip()
+    return stripped.removesuffix("```") if stripped.endswith("```") else text
+
+
+def _labels_in(text: str) -> list[str]:
+    """The labels named in `text`, `S1-S3` in full."""
+    found: list[str] = []
+    for match in _LABEL.finditer(text):
+        first, last = int(match.group(1)), int(match.group(2) or match.group(1))
+        found += [f"S{n}" for n in range(first, min(last, first + _LONGEST_RANGE) + 1)]
+    return list(dict.fromkeys(found))
 
 
 def _from_json(text: str) -> Iterator[Draft]:
@@ -88,9 +129,9 @@ def _from_json(text: str) -> Iterator[Draft]:
         if isinstance(value, dict) and isinstance(value.get("text"), str):
             support = value.get("support")
             named = support if isinstance(support, list) else [support]
-            labels = [name for item in named for name in _LABEL.findall(str(item))]
+            labels = _labels_in(" ".join(map(str, named)))
             if value["text"].strip():
-                yield Draft(value["text"].strip(), tuple(dict.fromkeys(labels)))
+                yield Draft(value["text"].strip(), tuple(labels))
 
 
 def _objects(text: str) -> Iterator[tuple[int, int]]:
@@ -116,7 +157,7 @@ def _from_line(line: str) -> Draft | None:
     text = _TRAILING.sub("", text).strip().lstrip("*•- ").strip()
     if not any(c.isalnum() for c in text) or _PROMISE.match(text):
         return None
-    return Draft(text, tuple(dict.fromkeys(_LABEL.findall(named))))
+    return Draft(text, tuple(_labels_in(named)))
 
 
 # --- Numbering -----------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from rag.answering.prompting import Labelled
 from rag.schema import Evidence, Paper, Verdict
 from rag.text import content_words, normalise, plain, terms
 
-_NUMBER = re.compile(r"(?<![\w.])\d+(?:[.,]\d+)*(?!\w*-?bit)")
+_NUMBER = re.compile(r"(?<![\w.])\d++(?:[.,]\d++)*+(?!\w{0,20}-?bit)")
 _NAME = re.compile(r"(?<!\w)(?=\w*[A-Za-z])(?:\w*[a-z0-9][A-Z]\w*|[A-Z][A-Z0-9]+|[A-Za-z]+\d\w*)")
 _NEGATIONS = frozenset(
     "not no never neither nor cannot without fails fail failed unable lacks lack doesn't isn't "

@@ -57,11 +57,12 @@ class Work:
             else:
                 drafts += 1
                 yield from self._check(piece, by_label)
-        fault = ending.fault
-        if drafts and not self._claims:
-            fault = fault or "no claim could be supported; the closest sentences are quoted"
+        note = ending.fault
+        if not self._claims and not ending.silent:
+            reason = "no claim could be supported" if drafts else "no claim could be read"
+            note = f"{note or reason}; the closest sentences are quoted"
             yield from self._quote(task, by_label)
-        yield Done(self._answer(task.sentences, fault, ending))
+        yield Done(self._answer(task.sentences, note, ending))
 
     def abstain(self) -> Done:
         """The answer where nothing that was found comes near the question."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol
 
 from rag.answering import prompting
-from rag.answering.citations import Draft, ReplyReader
+from rag.answering.citations import Draft, ReplyReader, says_nothing
 from rag.answering.generation import (
     Completion,
     ContextTooSmall,
@@ -22,6 +22,7 @@ from rag.errors import AnswerIncomplete
 from rag.text import content_words
 
 Notify = Callable[[str], None]
+_CHARS_PER_TOKEN = 16  # more than any text has; a reply beyond that does not end by itself
 MOST = 100  # sentences of evidence: as many as the settings allow
 
 
@@ -38,9 +39,14 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How the writing ended; `fault` is empty when it is complete."""
+    """How the writing ended; `fault` is empty when it is complete.
+
+    `silent`: the writer said that the evidence holds no answer. Without a claim and without that,
+    what it wrote could not be read.
+    """
 
     fault: str = ""
+    silent: bool = False
     facts: dict[str, object] = field(default_factory=dict)
 
 
@@ -113,11 +119,15 @@ class ModelWriter:
                     ending = _ending(piece, version)
                 else:
                     yield from reader.feed(piece)
+                    if len(reader.text) > self._max_tokens * _CHARS_PER_TOKEN:
+                        ending = Ending(_FAULTS["length"], facts={"prompt": version})
+                        break
         except AnswerIncomplete as error:
-            ending = Ending(error.what, {"prompt": version})
+            fault = f"{error.what} ({error.cause})" if error.cause else error.what
+            ending = Ending(fault, facts={"prompt": version})
         if not ending.fault:
             yield from reader.finish()
-        yield ending
+        yield replace(ending, silent=not ending.fault and says_nothing(reader.text))
 
     def _request(self, task: Task, *, structured: bool) -> tuple[Request, str]:
         prompt = prompting.render(
@@ -166,7 +176,7 @@ def _ending(completion: Completion, version: str) -> Ending:
         "prompt_tokens": completion.prompt_tokens,
         "completion_tokens": completion.completion_tokens,
     }
-    return Ending(_FAULTS.get(completion.finish, ""), facts)
+    return Ending(_FAULTS.get(completion.finish, ""), facts=facts)
 
 
 def _best_sentences(sentences: Sequence[Labelled], most: int) -> list[Labelled]:

@@ -30,6 +30,11 @@ class SourceFile:
     path: Path
     label: str
 
+    @property
+    def key(self) -> str:
+        """The path as a text that can be stored, also where its bytes are not UTF-8."""
+        return shown(self.path)
+
 
 def find_files(paths: Iterable[Path]) -> list[SourceFile]:
     """The readable kinds of files at `paths`, folders searched to the bottom, in a stable order.
@@ -47,6 +52,11 @@ def find_files(paths: Iterable[Path]) -> list[SourceFile]:
     return list(found.values())
 
 
+def shown(path: Path | str) -> str:
+    r"""A path as text; a byte that is not UTF-8 is written as `\xff`."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
+
+
 def _files_at(path: Path) -> list[SourceFile]:
     try:
         root = path.resolve(strict=True)
@@ -55,10 +65,10 @@ def _files_at(path: Path) -> list[SourceFile]:
         cause = getattr(error, "strerror", None) or str(error)
         raise InputError(f"{path} cannot be read", cause=cause, remedy="Check the path.") from error
     if stat.S_ISREG(mode):
-        return [SourceFile(root, root.name)]
+        return [SourceFile(root, shown(root.name))]
     if not stat.S_ISDIR(mode):
         raise InputError(f"{path} is neither a file nor a folder")
-    files = [SourceFile(file, f"{root.name}/{file.relative_to(root)}") for file in _walk(root)]
+    files = [SourceFile(f, shown(Path(root.name, f.relative_to(root)))) for f in _walk(root)]
     if not files:
         kinds = ", ".join(sorted(READERS))
         raise InputError(f"{path} holds no papers", cause=f"no file ending in {kinds}")

@@ -126,9 +126,10 @@ class Snapshot:
         for paper_id, blob in rows:
             yield paper_id, _matrix(blob, dimension)
 
-    def file_digests(self) -> dict[str, str]:
-        """Digest of every indexed file by its path."""
-        return dict(self.connection.execute("SELECT path, digest FROM files"))
+    def files(self) -> dict[str, tuple[str, str]]:
+        """Digest and label of every indexed file by its path."""
+        rows = self.connection.execute("SELECT path, digest, label FROM files")
+        return {path: (digest, label) for path, digest, label in rows}
 
 
 class Writer(Snapshot):
@@ -179,6 +180,10 @@ class Writer(Snapshot):
                 "INSERT INTO sources (file, ordinal, paper, start) VALUES (?, ?, ?, ?)",
                 (file, paper.ordinal, key, paper.source_offset),
             )
+
+    def relabel_file(self, path: str, label: str) -> None:
+        """Name a file as it was named last, alone or through its folder."""
+        self.connection.execute("UPDATE files SET label = ? WHERE path = ?", (label, path))
 
     def remove_file(self, path: str, *, keep_papers: bool = False) -> None:
         """Forget a file; its papers go with it unless they stand elsewhere too."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from rag.corpus import LoadedFile, SourceFile, find_files, load, read_papers
-from rag.corpus.files import digest
+from rag.corpus.files import digest, shown
 from rag.errors import AskPapersError, IndexUnusable, InputError
 from rag.index import lexical
 from rag.index.catalog import Catalog
@@ -72,6 +72,7 @@ class _Work:
     files: int = 0
     changed: list[tuple[SourceFile, str]] = field(default_factory=list)
     gone: list[str] = field(default_factory=list)
+    relabelled: list[SourceFile] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
 
 
@@ -133,9 +134,9 @@ class Indexer:
         work = _Work(len(files))
         with self.catalog.reading() as snapshot:
             self._built_with.compare(snapshot)
-            known = snapshot.file_digests()
-        found = {str(file.path) for file in files}
-        roots = [path.resolve() for path in paths if path.is_dir()]
+            known = snapshot.files()
+        found = {file.key for file in files}
+        roots = [Path(shown(path.resolve())) for path in paths if path.is_dir()]
         work.gone = [
             path
             for path in known
@@ -147,8 +148,11 @@ class Indexer:
             except InputError as error:
                 work.failures.append(Failure(file.label, _reason(error), error.remedy))
                 continue
-            if known.get(str(file.path)) != now:
+            digest_then, label_then = known.get(file.key, ("", ""))
+            if digest_then != now:
                 work.changed.append((file, now))
+            elif label_then != file.label:
+                work.relabelled.append(file)
         return work
 
     # --- embedding
@@ -239,7 +243,7 @@ class Indexer:
         with self.catalog.reading() as snapshot:
             before, total = snapshot.revision, snapshot.counts()
             settled = snapshot.setting("embedding_model") is not None
-        if not (work.changed or work.gone) and settled:
+        if not (work.changed or work.gone or work.relabelled) and settled:
             return Report(0, 0, total.papers, 0, tuple(work.failures), total, before)
         probe = None if settled else self._embedder.embed([PROBE])[0]
         with self.catalog.writing() as writer:
@@ -249,10 +253,10 @@ class Indexer:
             for done, (file, expected) in enumerate(work.changed, start=1):
                 loaded = _read(file, expected)
                 work.failures += _failures(file, loaded)
-                writer.replace_file(
-                    str(file.path), file.label, expected, loaded.papers, _index_terms
-                )
+                writer.replace_file(file.key, file.label, expected, loaded.papers, _index_terms)
                 self._progress("storing", done, len(work.changed))
+            for file in work.relabelled:
+                writer.relabel_file(file.key, file.label)
             for path in work.gone:
                 writer.remove_file(path, keep_papers=True)
             removed = writer.remove_orphans()

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from rag.errors import ResourceError
+from rag.errors import AskPapersError, ResourceError
 from rag.index.embedding import Vectors
 from rag.index.manifest import (
     Damaged,
@@ -142,10 +142,12 @@ class Generations:
             manifest = describe(temporary, ids, model=model, dimension=dimension, revision=revision)
             verify_in_child(temporary)
             return self._publish(temporary, self.root / name, manifest)
-        except OSError as error:
+        except AskPapersError:
+            raise
+        except Exception as error:  # the vendor's own too: they have no common base
             raise ResourceError(
                 f"{self.root} cannot be written",
-                cause=error.strerror or str(error),
+                cause=getattr(error, "strerror", None) or str(error),
                 remedy="Check the disk space and the permissions, or use --data-dir.",
             ) from error
         finally:
