@@ -98,9 +98,6 @@ class Config(BaseModel):
     evidence_sentences: int = Field(
         9, ge=1, le=100, description="sentences that an answer draws on"
     )
-    local_sentences: int = Field(
-        7, ge=1, le=100, description="of these, sentences that the local model reads"
-    )
 
     host: str = Field("127.0.0.1", description="address of the chat page")
     port: int = Field(7860, ge=0, le=65_535, description="port of the chat page; 0: any free one")

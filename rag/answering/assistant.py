@@ -124,7 +124,7 @@ class Assistant:
         chosen = choose(
             found.hits,
             papers=self.config.evidence_papers,
-            sentences=min(self.config.evidence_sentences, self._writer.reads),
+            sentences=self.config.evidence_sentences,
         )
         sentences = label([(hit.paper, evidence) for hit, evidence in chosen])
         work = Work(self.config, self._writer, asked.text, found.index_state, found, notify)

@@ -60,7 +60,7 @@ def writer_of(config: Config) -> Writer:
         server_ = LlamaServer(path, config.local_context, config.local_threads)
         name = path.stem if config.local_model.endswith(".gguf") else config.local_model
         generator = LocalGenerator(server_, name, config)
-        return ModelWriter(generator, config.max_answer_tokens, config.local_sentences)
+        return ModelWriter(generator, config.max_answer_tokens)
     return QuotingWriter()
 
 

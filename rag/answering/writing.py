@@ -23,7 +23,6 @@ from rag.text import content_words
 
 Notify = Callable[[str], None]
 _CHARS_PER_TOKEN = 16  # more than any text has; a reply beyond that does not end by itself
-MOST = 100  # sentences of evidence: as many as the settings allow
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +56,6 @@ class Writer(Protocol):
     def name(self) -> str:
         """Who writes, as an answer's manifest names it."""
 
-    @property
-    def reads(self) -> int:
-        """How many sentences of evidence it is given, at most."""
-
     def write(self, task: Task, notify: Notify) -> Iterator[Draft | Ending]:
         """Yield drafts as they are complete, then one Ending.
 
@@ -75,10 +70,9 @@ class Writer(Protocol):
 class ModelWriter:
     """Has a language model write, by JSON schema or, where that is refused, line by line."""
 
-    def __init__(self, generator: Generator, max_tokens: int, reads: int = MOST) -> None:
+    def __init__(self, generator: Generator, max_tokens: int) -> None:
         self._generator = generator
         self._max_tokens = max_tokens
-        self.reads = reads
 
     @property
     def name(self) -> str:
@@ -148,7 +142,6 @@ class QuotingWriter:
     """Quotes the best evidence word for word: never wrong about what a paper says."""
 
     name = "quoting"
-    reads = MOST
 
     def write(self, task: Task, notify: Notify) -> Iterator[Draft | Ending]:  # noqa: ARG002
         """See `Writer.write`."""
