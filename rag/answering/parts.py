@@ -54,7 +54,7 @@ def writer_of(config: Config) -> Writer:
     if choice == "auto":
         choice = "openai" if server else ("local" if _local_path(config) else "none")
     if choice == "openai":
-        return ModelWriter(openai_of(config), config.max_answer_tokens, config.evidence_sentences)
+        return ModelWriter(openai_of(config), config.max_answer_tokens)
     if choice == "local":
         path = WeightStore(config.weights_dir).llm_path(config.local_model)
         server_ = LlamaServer(path, config.local_context, config.local_threads)
