@@ -1,7 +1,8 @@
 """Windows of whole sentences: what is embedded.
 
 By default a chunk is one sentence. On SciFact train a paper is found as well by its best sentence
-as by its best window of three (nDCG@10 .680 and .680, recall@100 .944 and .938), a sentence's vector is also what evidence is chosen by, and each word is embedded once.
+as by its best window of three (nDCG@10 .680 and .680, recall@100 .944 and .938), a
+sentence's vector is also what evidence is chosen by, and each word is embedded once.
 """
 
 from __future__ import annotations
