@@ -16,6 +16,25 @@ Verdict = Literal["supported", "partly", "unsupported", "contradicted"]
 
 
 @dataclass(frozen=True, slots=True)
+class Metadata:
+    """What a source says of a paper besides title and abstract; empty where it is silent.
+
+    Values are plain text: LaTeX accents and entities decoded, maths kept. Authors are written
+    "First Last". `doi` is bare and in lower case, as 10.1000/xyz; `arxiv` without prefix and
+    version, as 2401.01234. `key` is the source's own name for the record.
+    """
+
+    authors: tuple[str, ...] = ()
+    year: int | None = None
+    venue: str = ""
+    doi: str = ""
+    arxiv: str = ""
+    url: str = ""
+    keywords: tuple[str, ...] = ()
+    key: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Sentence:
     """A sentence of a paper and where it stands in the paper's text."""
 
@@ -30,7 +49,8 @@ class Paper:
 
     `ordinal` is its 1-based place among the papers of `source`; `source_offset` is the
     character of the source file where `text` begins. `title_derived` says that the title is
-    ours, made from the abstract, because the source gives none.
+    ours, made from the abstract, because the source gives none. `content` names title and text:
+    it changes with them, while `id` stays through the versions of a paper, counted from 1.
     """
 
     id: str
@@ -41,6 +61,9 @@ class Paper:
     title: str
     title_derived: bool
     sentences: tuple[Sentence, ...]
+    meta: Metadata = Metadata()
+    content: str = ""
+    version: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -12,8 +12,8 @@ from command import SEEDS
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag.corpus import LoadedFile, Record, SourceFile, find_files, load, plain, read_papers
-from rag.corpus.files import decode
+from rag.corpus import Content, Record, Rejected, SourceFile, find_files, plain, read_papers
+from rag.corpus.files import digest
 from rag.corpus.titles import derive_title
 from rag.errors import InputError
 from rag.schema import Paper
@@ -22,9 +22,25 @@ FIRST = "We show that stable names make stable links, for ever."
 SECOND = "Another abstract follows here. It has two sentences in it."
 
 
+@dataclass(frozen=True)
+class LoadedFile:
+    papers: tuple[Paper, ...]
+    rejected: tuple[Rejected, ...]
+
+    @classmethod
+    def of(cls, file: SourceFile) -> LoadedFile:
+        content = file.content()
+        digest(content)
+        pieces = list(read_papers(content))
+        return cls(
+            tuple(piece[1] for piece in pieces if not isinstance(piece, Rejected)),
+            tuple(piece for piece in pieces if isinstance(piece, Rejected)),
+        )
+
+
 def read(path: Path) -> LoadedFile:
     (file,) = find_files([path])
-    return read_papers(file, load(file))
+    return LoadedFile.of(file)
 
 
 def written(folder: Path, content: str | bytes, name: str = "papers.txt") -> Path:
@@ -41,7 +57,7 @@ def refusal(path: Path) -> str:
 
 @pytest.fixture(scope="module")
 def seeds() -> dict[str, LoadedFile]:
-    return {file.label: read_papers(file, load(file)) for file in find_files([SEEDS])}
+    return {file.label: LoadedFile.of(file) for file in find_files([SEEDS])}
 
 
 def test_the_seeds_are_57_papers(seeds: dict[str, LoadedFile]) -> None:
@@ -176,7 +192,7 @@ def test_the_same_papers_come_from_every_form_of_the_file(
     assert [paper.text for paper in papers] == [FIRST, SECOND]
     assert [paper.source_offset for paper in papers] == offsets
     assert [paper.ordinal for paper in papers] == [1, 2]
-    decoded = decode(content, "x")
+    decoded = Content.of(content, "x").text()
     assert all(decoded[p.source_offset :].startswith(p.text) for p in papers)
     clean = read(written(tmp_path, f"{FIRST}\n\n{SECOND}", "clean.txt")).papers
     assert list(map(without_place, papers)) == list(map(without_place, clean))
@@ -253,7 +269,7 @@ def test_bad_lines_of_json_lines_are_named_and_the_others_taken(tmp_path: Path) 
 
 @given(st.text(max_size=300))
 def test_any_text_is_read_without_losing_or_inventing_a_character(content: str) -> None:
-    for found in plain.read(content):
+    for found in plain.read(Content.of(content.encode(), "x.txt")):
         if isinstance(found, Record):
             assert content[found.offset : found.offset + len(found.text)] == found.text
             assert found.text == found.text.strip()

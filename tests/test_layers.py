@@ -18,7 +18,8 @@ import rag
 # A module imports only what stands before it, in this list and inside a folder.
 ORDER = (
     "errors schema config text "
-    "corpus.records corpus.plain corpus.jsonl corpus.titles corpus.files corpus.papers corpus "
+    "corpus.records corpus.content corpus.formats corpus.plain corpus.jsonl corpus.registry "
+    "corpus.titles corpus.files corpus.papers corpus "
     "models.catalogue models.files models.fetching models.store models models.llama "
     "index.embedding index.manifest index.snapshot index.catalog index.chunking "
     "index.vectors index.lexical index.lock index.reader index.sync index "

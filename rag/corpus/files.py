@@ -1,26 +1,19 @@
-"""Finding source files and turning their bytes into text."""
+"""Finding source files."""
 
 from __future__ import annotations
 
-import codecs
 import hashlib
 import os
 import stat
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from rag.corpus import jsonl, plain
-from rag.corpus.records import Reader
+from rag.corpus.content import Content, Limits
+from rag.corpus.registry import SUFFIXES
 from rag.errors import InputError
 
-READERS: Mapping[str, Reader] = {".txt": plain.read, ".jsonl": jsonl.read}
-
-_BYTE_ORDER_MARKS = (
-    (codecs.BOM_UTF8, "utf-8-sig"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-)
+_BLOCK = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +27,24 @@ class SourceFile:
     def key(self) -> str:
         """The path as a text that can be stored, also where its bytes are not UTF-8."""
         return shown(self.path)
+
+    def content(self, limits: Limits = Limits()) -> Content:
+        """What the file holds, to be read.
+
+        Raises:
+            InputError: it is not there any more, or is larger than the limit.
+        """
+        try:
+            size = self.path.stat().st_size
+        except OSError as error:
+            raise InputError(f"{self.label} cannot be read", cause=error.strerror or "") from error
+        if size > limits.file_mb * 1_000_000:
+            raise InputError(
+                f"{self.label} is too large",
+                cause=f"{size / 1e6:,.0f} MB, max_file_mb = {limits.file_mb:,}",
+                remedy="Split it, or raise max_file_mb.",
+            )
+        return Content(self.path.name, self.label, size, lambda: self.path.open("rb"), limits)
 
 
 def find_files(paths: Iterable[Path]) -> list[SourceFile]:
@@ -70,7 +81,7 @@ def _files_at(path: Path) -> list[SourceFile]:
         raise InputError(f"{path} is neither a file nor a folder")
     files = [SourceFile(f, shown(Path(root.name, f.relative_to(root)))) for f in _walk(root)]
     if not files:
-        kinds = ", ".join(sorted(READERS))
+        kinds = ", ".join(sorted(SUFFIXES))
         raise InputError(f"{path} holds no papers", cause=f"no file ending in {kinds}")
     return files
 
@@ -82,7 +93,7 @@ def _walk(root: Path) -> list[Path]:
         for name in sorted(names):
             path = Path(folder, name)
             if (
-                path.suffix.lower() in READERS
+                path.suffix.lower() in SUFFIXES
                 and not name.startswith(".")
                 and _is_inside(path, root)
             ):
@@ -98,39 +109,17 @@ def _is_inside(path: Path, root: Path) -> bool:
         return False
 
 
-def load(file: SourceFile) -> bytes:
-    """The bytes of `file`.
+def digest(content: Content) -> str:
+    """The SHA-256 by which unchanged content is recognised.
 
     Raises:
         InputError: it cannot be read, or is empty.
     """
-    try:
-        data = file.path.read_bytes()
-    except OSError as error:
-        raise InputError(f"{file.label} cannot be read", cause=error.strerror or "") from error
-    if not data.strip():
-        raise InputError(f"{file.label} is empty")
-    return data
-
-
-def decode(data: bytes, label: str) -> str:
-    """Text from the bytes of a file, line ends as they are.
-
-    Raises:
-        InputError: not text, or text in an encoding that is not Unicode.
-    """
-    encoding = next((name for mark, name in _BYTE_ORDER_MARKS if data.startswith(mark)), "utf-8")
-    try:
-        text = data.decode(encoding)
-    except UnicodeDecodeError as error:
-        kind = "binary" if b"\0" in data[:4096] else f"byte {error.start} is not {encoding}"
-        remedy = "Save it as text in UTF-8." if kind == "binary" else "Convert it to UTF-8."
-        raise InputError(f"{label} is not readable as text", cause=kind, remedy=remedy) from error
-    if "\0" in text:
-        raise InputError(f"{label} is not readable as text", cause="binary")
-    return text
-
-
-def digest(data: bytes) -> str:
-    """The hash by which an unchanged file is recognised."""
-    return hashlib.sha256(data).hexdigest()
+    sha, blank = hashlib.sha256(), True
+    with content.open() as stream:
+        while block := stream.read(_BLOCK):
+            sha.update(block)
+            blank = blank and not block.strip()
+    if blank:
+        raise InputError(f"{content.label} is empty")
+    return sha.hexdigest()

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from collections.abc import Iterator
 
-from rag.corpus.files import READERS, SourceFile, decode
+from rag.corpus.content import Content
 from rag.corpus.records import Record, Rejected
+from rag.corpus.registry import format_of
 from rag.corpus.titles import derive_title
 from rag.errors import InputError
 from rag.schema import Paper, Sentence
@@ -15,31 +16,32 @@ from rag.text import canonical, split_sentences
 _ID_LENGTH = 16
 
 
-@dataclass(frozen=True, slots=True)
-class LoadedFile:
-    """What one file gave: its papers in order, and the pieces that could not be read."""
-
-    papers: tuple[Paper, ...]
-    rejected: tuple[Rejected, ...]
-
-
-def read_papers(file: SourceFile, data: bytes) -> LoadedFile:
-    """Read the papers of one file.
+def read_papers(content: Content) -> Iterator[tuple[Record, Paper] | Rejected]:
+    """The papers of one file in order, each with its record, and the pieces that are none.
 
     Raises:
-        InputError: the file as a whole is not text, or holds nothing that looks like a paper.
+        InputError: the file as a whole is not readable, or holds nothing that looks like a paper.
     """
-    read = READERS.get(file.path.suffix.lower(), READERS[".txt"])
-    papers: list[Paper] = []
-    rejected: list[Rejected] = []
-    for record in read(decode(data, file.label)):
-        if isinstance(record, Rejected):
-            rejected.append(record)
-        else:
-            papers.append(to_paper(record, file.label))
-    if not papers and not rejected:
-        raise InputError(f"{file.label} holds no papers", cause="no abstract was found in it")
-    return LoadedFile(tuple(papers), tuple(rejected))
+    found = False
+    for number, record in enumerate(format_of(content).read(content), start=1):
+        if number > content.limits.records:
+            raise InputError(
+                f"{content.label} holds too many records",
+                cause=f"max_records = {content.limits.records:,}",
+                remedy="Split it, or raise max_records.",
+            )
+        found = True
+        yield record if isinstance(record, Rejected) else _paper_of(record, content)
+    if not found:
+        raise InputError(f"{content.label} holds no papers", cause="no abstract was found in it")
+
+
+def _paper_of(record: Record, content: Content) -> tuple[Record, Paper] | Rejected:
+    size, most = len(record.text) + len(record.title or ""), content.limits.record_chars
+    if size > most:
+        reason = f"{size:,} characters, max_record_chars = {most:,}"
+        return Rejected(record.ordinal, record.line, reason, "Shorten it, or raise the limit.")
+    return record, to_paper(record, content.label)
 
 
 def to_paper(record: Record, source: str) -> Paper:
@@ -48,7 +50,7 @@ def to_paper(record: Record, source: str) -> Paper:
         Sentence(record.text[start:end], start, end) for start, end in split_sentences(record.text)
     )
     return Paper(
-        id=paper_id(record),
+        id=content_id(record),
         source=source,
         ordinal=record.ordinal,
         source_offset=record.offset,
@@ -56,10 +58,12 @@ def to_paper(record: Record, source: str) -> Paper:
         title=record.title or derive_title(record.text),
         title_derived=record.title is None,
         sentences=sentences,
+        meta=record.meta,
+        content=content_id(record),
     )
 
 
-def paper_id(record: Record) -> str:
-    """The same content has the same id wherever it stands; 64 bits of SHA-256 over it."""
+def content_id(record: Record) -> str:
+    """Title and text have the same id wherever they stand; 64 bits of SHA-256 over them."""
     content = "\n".join([canonical(record.title or ""), canonical(record.text)])
     return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:_ID_LENGTH]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from rag.corpus.content import Content
+from rag.corpus.formats import Format
 from rag.corpus.records import Record, Rejected
 from rag.text import printable
 
@@ -13,18 +15,19 @@ _HEADING_CHARS = 200
 _SHORTEST_ABSTRACT = 30
 
 
-def read(text: str) -> Iterator[Record | Rejected]:
+def read(content: Content) -> Iterator[Record | Rejected]:
     """The abstracts of a plain text file, each exactly as it stands there."""
+    text = content.text()
     blocks = list(_blocks(text))
     if len(blocks) > 1 and _is_heading(blocks[0][1]):
         blocks = blocks[1:]
     for ordinal, (offset, block) in enumerate(blocks, start=1):
+        line = text.count("\n", 0, offset) + 1
         if len(printable(block).strip()) < _SHORTEST_ABSTRACT:
-            line = text.count("\n", 0, offset) + 1
             reason = f"{len(block)} characters are too few for an abstract"
             yield Rejected(ordinal, line, reason)
         else:
-            yield Record(ordinal, offset, block)
+            yield Record(ordinal, offset, block, line=line)
 
 
 def _blocks(text: str) -> Iterator[tuple[int, str]]:
@@ -39,3 +42,6 @@ def _blocks(text: str) -> Iterator[tuple[int, str]]:
 def _is_heading(block: str) -> bool:
     """One short line that does not end like a sentence, in any language."""
     return len(block) <= _HEADING_CHARS and "\n" not in block and block[-1] not in ".!?。！？"
+
+
+FORMAT = Format("plain text", (".txt", ".text"), lambda _: False, read)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+
+from rag.schema import Metadata
 
 
 @dataclass(frozen=True, slots=True)
@@ -11,23 +12,25 @@ class Record:
     """One abstract as its file has it.
 
     `ordinal` is its 1-based place in the file, counted over everything the file holds, so that it
-    stays the same when a neighbour cannot be read. `offset` is where `text` begins in the
-    decoded file, in characters, or 0 where the text is not a stretch of the file.
+    stays the same when a neighbour cannot be read. `line` is the line where it begins, from 1, or 0
+    where the format has no lines. `offset` is where `text` begins in the decoded file, in
+    characters, or 0 where the text is not a stretch of the file. `notes` tell what was mended.
     """
 
     ordinal: int
     offset: int
     text: str
     title: str | None = None
+    meta: Metadata = Metadata()
+    line: int = 0
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """A piece of a file that cannot become a paper: where it stands and why not."""
+    """A piece of a file that cannot become a paper: where it stands, why not, what to do."""
 
     ordinal: int
     line: int
     reason: str
-
-
-Reader = Callable[[str], Iterator[Record | Rejected]]
+    remedy: str = ""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from rag.corpus import LoadedFile, SourceFile, find_files, load, read_papers
+from rag.corpus import Rejected, SourceFile, find_files, read_papers
 from rag.corpus.files import digest, shown
 from rag.errors import AskPapersError, IndexUnusable, InputError
 from rag.index import lexical
@@ -144,7 +144,7 @@ class Indexer:
         ]
         for file in files:
             try:
-                now = digest(load(file))
+                now = digest(file.content())
             except InputError as error:
                 work.failures.append(Failure(file.label, _reason(error), error.remedy))
                 continue
@@ -163,7 +163,7 @@ class Indexer:
         papers: list[Paper] = []
         for file, expected in work.changed:
             try:
-                papers += _read(file, expected).papers
+                papers += _read(file, expected)[0]
                 readable.append((file, expected))
             except InputError as error:
                 work.failures.append(Failure(file.label, _reason(error), error.remedy))
@@ -251,9 +251,9 @@ class Indexer:
             if probe is not None:
                 self._record_settings(writer.set, probe)
             for done, (file, expected) in enumerate(work.changed, start=1):
-                loaded = _read(file, expected)
-                work.failures += _failures(file, loaded)
-                writer.replace_file(file.key, file.label, expected, loaded.papers, _index_terms)
+                loaded, rejected = _read(file, expected)
+                work.failures += _failures(file, rejected)
+                writer.replace_file(file.key, file.label, expected, loaded, _index_terms)
                 self._progress("storing", done, len(work.changed))
             for file in work.relabelled:
                 writer.relabel_file(file.key, file.label)
@@ -311,15 +311,17 @@ def _index_terms(paper: Paper) -> str:
     return lexical.index_terms(paper.title, paper.text, title_derived=paper.title_derived)
 
 
-def _read(file: SourceFile, expected: str) -> LoadedFile:
-    data = load(file)
-    if digest(data) != expected:
+def _read(file: SourceFile, expected: str) -> tuple[list[Paper], list[Rejected]]:
+    content = file.content()
+    if digest(content) != expected:
         raise InputError(f"{file.label} changed while it was read", remedy="Index it again.")
-    return read_papers(file, data)
+    pieces = list(read_papers(content))
+    papers = [piece[1] for piece in pieces if not isinstance(piece, Rejected)]
+    return papers, [piece for piece in pieces if isinstance(piece, Rejected)]
 
 
-def _failures(file: SourceFile, loaded: LoadedFile) -> list[Failure]:
-    return [Failure(file.label, r.reason, "", r.ordinal, r.line) for r in loaded.rejected]
+def _failures(file: SourceFile, rejected: list[Rejected]) -> list[Failure]:
+    return [Failure(file.label, r.reason, r.remedy, r.ordinal, r.line) for r in rejected]
 
 
 def _reason(error: AskPapersError) -> str:
