@@ -96,7 +96,10 @@ class Config(BaseModel):
     )
     evidence_papers: int = Field(4, ge=1, le=50, description="papers that an answer draws on")
     evidence_sentences: int = Field(
-        9, ge=1, le=100, description="sentences that an answer draws on"
+        9, ge=1, le=100, description="sentences that an answer draws on, at most"
+    )
+    evidence_chars: int = Field(
+        1_400, ge=100, le=1_000_000, description="characters of those sentences together, at most"
     )
 
     host: str = Field("127.0.0.1", description="address of the chat page")
