@@ -27,7 +27,7 @@ ORDER = (
     "retrieval "
     "answering.wire answering.faults answering.connection answering.retry answering.stop "
     "answering.generation "
-    "answering.local answering.citations answering.prompting answering.support "
+    "answering.local answering.replies answering.citations answering.prompting answering.support "
     "answering.abstention answering.events answering.writing answering.parts answering.work "
     "answering.assistant answering "
     "export history llamaindex server display jsonform batch terminal doctor exits cli"

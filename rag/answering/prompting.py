@@ -71,8 +71,11 @@ def show(sentences: Sequence[Labelled]) -> str:
 
 
 def _name(paper: Paper) -> str:
-    """The title that its source gives, or the name of its system; our own first clause says nothing
-    that the sentences do not, and every word has to be read before the first claim."""
+    """The title that its source gives, or the name of its system.
+
+    Our own first clause says nothing that the sentences do not, and every word has to be read
+    before the first claim.
+    """
     derived = paper.title_derived and len(paper.title.split()) > _WORDS_OF_A_NAME
     return "" if derived else paper.title
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol
 
 from rag.answering import prompting
-from rag.answering.citations import Draft, ReplyReader, says_nothing
 from rag.answering.generation import (
     Completion,
     ContextTooSmall,
@@ -17,6 +16,7 @@ from rag.answering.generation import (
     SchemaUnsupported,
 )
 from rag.answering.prompting import Labelled
+from rag.answering.replies import Draft, ReplyReader, says_nothing
 from rag.answering.stop import Stop
 from rag.errors import AnswerIncomplete
 from rag.text import content_words
@@ -105,7 +105,7 @@ class ModelWriter:
 
     def _read(self, task: Task, notify: Notify, *, structured: bool) -> Iterator[Draft | Ending]:
         request, version = self._request(task, structured=structured)
-        reader = ReplyReader()
+        reader = ReplyReader((request.system, request.user))
         ending = Ending()
         try:
             for piece in self._generator.stream(request, notify):
@@ -119,8 +119,7 @@ class ModelWriter:
         except AnswerIncomplete as error:
             fault = f"{error.what} ({error.cause})" if error.cause else error.what
             ending = Ending(fault, facts={"prompt": version})
-        if not ending.fault:
-            yield from reader.finish()
+        yield from reader.finish(whole=not ending.fault)
         yield replace(ending, silent=not ending.fault and says_nothing(reader.text))
 
     def _request(self, task: Task, *, structured: bool) -> tuple[Request, str]:
