@@ -26,7 +26,7 @@ ORDER = (
     "retrieval.query retrieval.fusion retrieval.evidence retrieval.lookup retrieval.search "
     "retrieval "
     "answering.wire answering.faults answering.connection answering.retry answering.stop "
-    "answering.generation "
+    "answering.generation answering.budget "
     "answering.local answering.replies answering.citations answering.prompting answering.support "
     "answering.abstention answering.events answering.writing answering.parts answering.work "
     "answering.assistant answering "

@@ -81,7 +81,8 @@ def _numbers(inside: str) -> Iterator[int]:
 _AUTHORS = r"[A-Z][\w'’-]+(?: et al\.?|(?:, | and | & )[A-Z][\w'’-]+)*"
 _IN_BRACKETS = r"(?:[Ss]?\d+|[a-z])"
 _MARK = re.compile(
-    rf"\s*(?:\[\^?{_IN_BRACKETS}(?:\s*[,;–-]\s*{_IN_BRACKETS})*\]"
+    r"\s*(?:\(\s*S\d+(?:\s*(?:[,;–-]|and)\s*S\d+)*\s*\)"
+    rf"|\[\^?{_IN_BRACKETS}(?:\s*[,;–-]\s*{_IN_BRACKETS})*\]"
     rf"|\({_AUTHORS},? (?:19|20)\d\d[a-z]?(?:; {_AUTHORS},? (?:19|20)\d\d[a-z]?)*\))"
 )
 

@@ -29,11 +29,14 @@ class Draft:
 _THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)|\A(?:(?!<think>).)*?</think>", re.DOTALL)
 _TURN_END = re.compile(r"<\|[^|>\n]{1,40}\|>|</s>|\[/?INST\]")
 _CLAIMS = re.compile(r"\{\s*\"claims\"")
+_JSON = re.compile(r"\{|\[\s*(?:[{\[\]]|\Z)")
 _LABELS = r"S\d+(?:\s*(?:,|;|and|&|-|–|to|\]\s*\[)\s*S\d+)*"
 _LEADING = re.compile(
     rf"^[\s>*•-]*(?:\d+[.)]\s*)?[\[(]{{0,2}}\s*(?P<labels>{_LABELS})\s*[\])]{{0,2}}\s*[:.–—-]*\s*"
 )
-_TRAILING = re.compile(rf"\s*[\[(]{{1,2}}\s*(?P<labels>{_LABELS})\s*[\])]{{1,2}}\s*[.!]?\s*$")
+_TRAILING = re.compile(
+    rf"\s*[\[(]{{1,2}}\s*(?P<labels>{_LABELS})\s*[\])]{{1,2}}\s*(?P<end>[.!?]?)\s*$"
+)
 _LABEL = re.compile(r"(?<!\w)S(\d{1,6})(?:\s*(?:-|–|to)\s*S(\d{1,6}))?(?!\w)")
 _LONGEST_RANGE = 20
 _NESTING = 3  # the reply, a claim in it, a sentence that the claim names
@@ -62,6 +65,15 @@ class ReplyReader:
         """The claims with a label that `piece` completed."""
         self._text += piece
         return [draft for draft in self._new(final=False) if draft.labels]
+
+    @property
+    def says_nothing(self) -> bool:
+        """Whether the whole reply says, in the form that was asked for, that there is no claim.
+
+        A thought or a prompt with nothing behind it says nothing of the kind.
+        """
+        said = _THOUGHT.sub("", self.text)
+        return _denies_claims(said) if said.strip() else not self._text.strip()
 
     @property
     def text(self) -> str:
@@ -108,17 +120,16 @@ def read_reply(text: str, *, final: bool = True) -> list[Draft]:
     if "<think>" in text or (not final and text.lstrip().startswith("<")):
         return []
     text = _unwrapped(text)
-    if text.startswith(("{", "[")) and not _LEADING.match(text):
+    if _JSON.match(text):
         return list(_from_json(text))
     lines = text.split("\n")
     complete = lines if final else lines[:-1]
     return [draft for line in complete if (draft := _from_line(line))]
 
 
-def says_nothing(text: str) -> bool:
-    """Whether a whole reply says, in the form that was asked for, that there is no claim."""
-    text = _unwrapped(_THOUGHT.sub("", text)).strip()
-    if not text or _PROMISE.match(text):
+def _denies_claims(text: str) -> bool:
+    text = _unwrapped(text).strip()
+    if _PROMISE.match(text):
         return True
     try:
         value, _ = json.JSONDecoder().raw_decode(text)
@@ -140,12 +151,13 @@ def _unwrapped(text: str) -> str:
     return stripped.removesuffix("```") if stripped.endswith("```") else text
 
 
-def _labels_in(text: str) -> list[str]:
-    """The labels named in `text`, `S1-S3` in full; a range without measure names nothing."""
+def labels_in(text: str) -> list[str]:
+    """The labels named in `text`, `S1-S3` in full; a range without measure stays one name."""
     found: list[str] = []
     for match in _LABEL.finditer(text):
         first, last = int(match.group(1)), int(match.group(2) or match.group(1))
-        found += [f"S{n}" for n in range(first, last + 1)] if last - first < _LONGEST_RANGE else []
+        whole = 0 <= last - first < _LONGEST_RANGE
+        found += [f"S{n}" for n in range(first, last + 1)] if whole else [match.group()]
     return list(dict.fromkeys(found))
 
 
@@ -175,8 +187,8 @@ def _from_object(value: Mapping[str, object]) -> Draft | None:
         return None
     support = value.get("support") or []
     named = [_reference(item) for item in (support if isinstance(support, list) else [support])]
-    labels = dict.fromkeys(label for name in named for label in _labels_in(name))
-    strays = dict.fromkeys(name for name in named if name and not _labels_in(name))
+    labels = dict.fromkeys(label for name in named for label in labels_in(name))
+    strays = dict.fromkeys(name for name in named if name and not labels_in(name))
     return Draft(text.strip(), tuple(labels), tuple(strays))
 
 
@@ -210,9 +222,10 @@ def _from_line(line: str) -> Draft | None:
         text, named = line[lead.end() :], lead.group("labels")
     elif trail:
         text, named = line[: trail.start()], trail.group("labels")
+        text += "" if text.endswith((".", "!", "?")) else trail.group("end")
     else:
         text, named = line, ""
-    text = _TRAILING.sub("", text).strip().lstrip("*•- ").strip()
+    text = text.strip().lstrip("*•- ").strip()
     if not any(c.isalnum() for c in text) or _PROMISE.match(text):
         return None
-    return Draft(text, tuple(_labels_in(named)))
+    return Draft(text, tuple(labels_in(named)))

@@ -9,7 +9,7 @@ from rag.answering.abstention import REFUSAL
 from rag.answering.citations import Numbering, render, without_marks
 from rag.answering.events import CitationAdded, ClaimMade, Done, Event, Notice
 from rag.answering.prompting import Labelled
-from rag.answering.replies import Draft
+from rag.answering.replies import Draft, labels_in
 from rag.answering.support import repin
 from rag.answering.writing import Ending, QuotingWriter, Task, Writer
 from rag.config import Config
@@ -19,7 +19,7 @@ from rag.text import normalise
 
 _QUOTES_IN_PLACE_OF_CLAIMS = 2
 _NEAREST = 3
-_STRAYS_TOLD = 5
+_STRAYS_TOLD, _STRAY_CHARS = 5, 40
 
 
 class Work:
@@ -87,7 +87,7 @@ class Work:
             self._dropped.append(Dropped(draft.text, "it repeats an earlier claim"))
             return
         unknown = [name for name in draft.labels if name not in by_label]
-        written = [mark for mark in marks if mark.strip("[]") not in draft.labels]
+        written = [mark for mark in marks if not _repeats(mark, draft)]
         self._strays |= dict.fromkeys([*unknown, *draft.strays, *written])
         made = ClaimMade(self._numbering.cite(text, support, judgement.verdict))
         self._claims.append(made)
@@ -124,7 +124,7 @@ class Work:
 
     def _told_strays(self) -> str:
         """What shown claims cite that the model was not given; it is left out of them."""
-        names = ", ".join(list(self._strays)[:_STRAYS_TOLD])
+        names = ", ".join(name[:_STRAY_CHARS] for name in list(self._strays)[:_STRAYS_TOLD])
         return f"the model also cited what it was not given: {names}" if names else ""
 
     def _nearest(self, cited: set[str]) -> tuple[Nearest, ...]:
@@ -142,3 +142,9 @@ class Work:
             "evidence": [f"{i.paper.id}:{i.evidence.index}" for i in sentences],
             **ending.facts,
         }
+
+
+def _repeats(mark: str, draft: Draft) -> bool:
+    """Whether a mark in the text of a claim says no more than the labels that it has anyway."""
+    named = labels_in(mark)
+    return bool(named) and set(named) <= set(draft.labels)

@@ -16,7 +16,7 @@ from rag.answering.generation import (
     SchemaUnsupported,
 )
 from rag.answering.prompting import Labelled
-from rag.answering.replies import Draft, ReplyReader, says_nothing
+from rag.answering.replies import Draft, ReplyReader
 from rag.answering.stop import Stop
 from rag.errors import AnswerIncomplete
 from rag.text import content_words
@@ -120,7 +120,7 @@ class ModelWriter:
             fault = f"{error.what} ({error.cause})" if error.cause else error.what
             ending = Ending(fault, facts={"prompt": version})
         yield from reader.finish(whole=not ending.fault)
-        yield replace(ending, silent=not ending.fault and says_nothing(reader.text))
+        yield replace(ending, silent=not ending.fault and reader.says_nothing)
 
     def _request(self, task: Task, *, structured: bool) -> tuple[Request, str]:
         prompt = prompting.render(
