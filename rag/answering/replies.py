@@ -66,20 +66,6 @@ class ReplyReader:
         self._text += piece
         return [draft for draft in self._new(final=False) if draft.labels]
 
-    @property
-    def says_nothing(self) -> bool:
-        """Whether the whole reply says, in the form that was asked for, that there is no claim.
-
-        A thought or a prompt with nothing behind it says nothing of the kind.
-        """
-        said = _THOUGHT.sub("", self.text)
-        return _denies_claims(said) if said.strip() else not self._text.strip()
-
-    @property
-    def text(self) -> str:
-        """What has come so far, behind what it repeats of the prompts."""
-        return _behind(self._prompts, self._text)
-
     def finish(self, *, whole: bool = True) -> list[Draft]:
         """The claims that the end of a `whole` reply completes, and those without a label.
 
@@ -88,6 +74,20 @@ class ReplyReader:
         repeated = {line for prompt in self._prompts for line in prompt}
         drafts = self._new(final=whole)
         return [draft for draft in drafts if draft.labels or draft.text not in repeated]
+
+    @property
+    def text(self) -> str:
+        """What has come so far, behind what it repeats of the prompts."""
+        return _behind(self._prompts, self._text)
+
+    @property
+    def says_nothing(self) -> bool:
+        """Whether the whole reply says, in the form that was asked for, that there is no claim.
+
+        A thought or a prompt with nothing behind it says nothing of the kind.
+        """
+        said = _THOUGHT.sub("", self.text)
+        return _denies_claims(said) if said.strip() else not self._text.strip()
 
     def _new(self, *, final: bool) -> list[Draft]:
         """The claims that were not given before."""

@@ -19,7 +19,7 @@ from rag.text import normalise
 
 _QUOTES_IN_PLACE_OF_CLAIMS = 2
 _NEAREST = 3
-_STRAYS_TOLD, _STRAY_CHARS = 5, 40
+_STRAYS_TOLD, _STRAY_CHARS = 5, 60
 
 
 class Work:
