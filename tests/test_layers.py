@@ -26,7 +26,7 @@ ORDER = (
     "retrieval.query retrieval.fusion retrieval.evidence retrieval.lookup retrieval.search "
     "retrieval "
     "answering.wire answering.faults answering.connection answering.retry answering.stop "
-    "answering.generation answering.budget "
+    "answering.exchange answering.client answering.generation answering.budget "
     "answering.local answering.replies answering.citations answering.prompting answering.support "
     "answering.abstention answering.events answering.writing answering.parts answering.work "
     "answering.assistant answering "
@@ -35,8 +35,8 @@ ORDER = (
 
 OWNERS = {
     "chromadb": {"index.vectors"},
-    "openai": {"answering.generation"},
-    "httpx2": {"answering.generation", "answering.connection"},
+    "openai": {"answering.client"},
+    "httpx2": {"answering.client", "answering.connection"},
     "openvino": {"index.embedding"},
     "tokenizers": {"index.embedding"},
     "xllamacpp": {"models.llama"},

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from rag.answering.generation import Completion, Generator, Request, silent
+from rag.answering.exchange import Completion, Generator, Request, silent
 from rag.errors import ModelError
 
 CHARS_PER_TOKEN = 3  # fewer than English has, so that an estimate is rather too high
