@@ -68,6 +68,7 @@ LEGACY = [
     (TAIWANESE, "big5"),
     (JAPANESE, "shift-jis"),
     ("検索手法を提案する。", "cp932"),
+    ("テストデータでモデルをテストするシステム。", "cp932"),
     (JAPANESE, "euc-jp"),
     (KOREAN, "euc-kr"),
     ("모델 평가 방법을 제안한다.", "cp949"),
@@ -96,9 +97,22 @@ def test_a_few_such_lines_in_a_long_english_file_are_enough(text: str, encoding:
     assert content(whole.encode(encoding)).text() == whole
 
 
-def test_the_note_names_the_encoding() -> None:
-    assert "Windows-1252" in content(FRENCH.encode("cp1252")).notes[0]
-    assert "Shift-JIS" in content(JAPANESE.encode("cp932")).notes[0]
+@pytest.mark.parametrize(
+    ("text", "encoding", "name"),
+    [(FRENCH, "cp1252", "Windows-1252"), (JAPANESE, "cp932", "Shift-JIS")],
+)
+def test_the_note_names_the_encoding_once_it_is_read(text: str, encoding: str, name: str) -> None:
+    file = content(text.encode(encoding))
+    assert not file.notes
+    assert file.start == text
+    assert name in file.notes[0]
+
+
+@pytest.mark.parametrize(("text", "encoding"), [(CHINESE, "gb18030"), (JAPANESE, "cp932")])
+def test_one_line_longer_than_the_sample_is_guessed_too(text: str, encoding: str) -> None:
+    for shift in range(4):
+        whole = "x" * shift + f"{text}, " * 12_000
+        assert content(whole.encode(encoding)).text() == whole
 
 
 @pytest.mark.parametrize("text", ALL)
@@ -115,9 +129,8 @@ def test_the_note_names_the_encoding() -> None:
 )
 def test_unicode_with_or_without_a_mark_is_certain(text: str, encoding: str, mark: bytes) -> None:
     file = content(mark + text.encode(encoding))
-    assert file.text() == text
     assert file.start == text
-    assert file.notes == ()
+    assert (file.text(), file.notes) == (text, ())
 
 
 @pytest.mark.parametrize("text", LATIN)
@@ -183,6 +196,12 @@ def test_what_is_no_text_is_refused_by_name(data: bytes) -> None:
     assert str(caught.value).startswith("broken.txt is not readable as text (binary).")
     with pytest.raises(InputError):
         assert file.encoding
+    assert file.notes == ()
+
+
+@pytest.mark.parametrize("data", [bytes(4096), random.Random(7).randbytes(9000)])
+def test_the_start_of_what_is_no_text_is_empty(data: bytes) -> None:
+    assert content(data).start == ""
 
 
 # --- control characters
@@ -280,7 +299,7 @@ def test_json_lines_behind_a_mark_are_recognised() -> None:  # enc-002
 def test_the_head_of_a_large_file_is_known_without_reading_the_rest(tmp_path: Path) -> None:
     path = tmp_path / "large.jsonl"
     with path.open("wb") as stream:
-        stream.write(b'{"title": "first"}\n')
+        stream.write(b'{"title": "first"}\n' * 1000)
         stream.truncate(1 << 40)  # sparse: reading it would take hours
     start = Content("large.jsonl", "large.jsonl", 1 << 40, lambda: path.open("rb")).start
     assert start.startswith('{"title": "first"}')

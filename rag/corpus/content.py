@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import BinaryIO
 
-from rag.corpus.encoding import Encoding, declared, find_encoding, without_controls
+from rag.corpus.encoding import Encoding, declared, find_encoding, is_binary, without_controls
 from rag.errors import InputError
 
 HEAD_BYTES = 8192
@@ -68,13 +68,16 @@ class Content:
     def start(self) -> str:
         """The head as text without mark or leading white space; empty where it is not text.
 
-        The rest is read only where the head is neither UTF-8 nor marked as something else.
+        The rest is read only where the head is text, yet neither UTF-8 nor marked as another.
         """
+        codec, utf8 = declared(self.head), _is_utf8(self.head)
+        if not codec and is_binary(self.head, utf8=utf8):
+            return ""
         try:
-            codec = declared(self.head) or ("utf-8" if _is_utf8(self.head) else self.encoding)
-            return without_controls(self.head.decode(codec, "ignore")).lstrip()
+            codec = codec or ("utf-8" if utf8 else self.encoding)
         except InputError:
             return ""
+        return without_controls(self.head.decode(codec, "ignore")).lstrip()
 
     def open(self) -> BinaryIO:
         """The bytes from their beginning.
@@ -100,10 +103,9 @@ class Content:
     def notes(self) -> tuple[str, ...]:
         """What people should know of the decoding: an encoding that was guessed, what was mended.
 
-        Raises:
-            InputError: as `encoding`.
+        Empty for content that nobody has read as text.
         """
-        return self._encoding.notes
+        return self._encoding.notes if "_encoding" in vars(self) else ()
 
     @cached_property
     def _encoding(self) -> Encoding:

@@ -10,7 +10,8 @@ The rule, in this order:
    Real text in another encoding comes nowhere near: in Chinese, Japanese and Korean ones one
    character for three bytes looks like UTF-8 by accident, in Cyrillic and Latin ones hardly any.
 5. Otherwise it is a guess, and a note says so: Windows-1252 where bytes beyond ASCII stand alone
-   among ASCII letters, as accents do; else what charset-normalizer makes of a sample of such lines.
+   among ASCII letters, as accents do (other code pages of Latin letters are not told apart: Polish
+   needs UTF-8); else what charset-normalizer makes of a sample of such lines.
    Control characters in more than 2 % of the bytes, or no guess, are no text.
 """
 
@@ -57,6 +58,8 @@ _UNWANTED = re.compile(rf"(?m:^[{_CONTROL}\ufeff]+)|[{_CONTROL}]+")
 _HALF = re.compile("[\ud800-\udfff]")
 _ENCODED_HALF = re.compile("\udced[\udca0-\udcbf][\udc80-\udcbf]")
 _HIGH = re.compile(rb"[\x80-\xff]+")
+_WHOLE = re.compile(rb".*[\x00-\x2f]", re.DOTALL)  # no encoding has these inside a character
+_SELDOM_WESTERN = tuple(b"\x81\x82\x83\x84\x8d\x8f\x90")  # Japanese kana and Chinese begin so
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +121,12 @@ def declared(head: bytes) -> str:
     if odd > many and even < few:
         return "utf-16-le"
     return "utf-16-be" if even > many and odd < few else ""
+
+
+def is_binary(head: bytes, *, utf8: bool) -> bool:
+    """Whether the first bytes have more control characters than text in UTF-8 or else may have."""
+    controls = len(head) - len(head.translate(None, _CONTROL_BYTES))
+    return controls > (_MOST_CONTROLS if utf8 else _MOST_CONTROLS_OF_A_GUESS) * len(head)
 
 
 def clean(text: str) -> tuple[str, tuple[str, ...]]:
@@ -203,18 +212,21 @@ def _guess(open_bytes: Callable[[], BinaryIO], census: _Census) -> Encoding | No
 
 
 def _sample(open_bytes: Callable[[], BinaryIO]) -> bytes:
-    """The first lines that hold more than ASCII."""
+    """The first lines that hold more than ASCII, ending with a whole character."""
     sample = bytearray()
     with open_bytes() as stream:
         while len(sample) < _SAMPLE and (line := stream.readline(_SAMPLE)):
             if not line.isascii():
                 sample += line
-    return bytes(sample[:_SAMPLE])
+    whole = _WHOLE.match(sample) if len(sample) >= _SAMPLE else None
+    return whole.group() if whole else bytes(sample)
 
 
 def _guess_codec(sample: bytes) -> str:
     runs = _HIGH.findall(sample)
-    if sum(map(len, runs)) < _RUN_OF_ACCENTS * len(runs):
+    high = sum(map(len, runs))
+    seldom = sum(map(sample.count, _SELDOM_WESTERN))
+    if high < _RUN_OF_ACCENTS * len(runs) and seldom < 0.3 * high:
         return "cp1252"
     import charset_normalizer
 

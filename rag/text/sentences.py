@@ -5,11 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-_END = (
-    re.compile(  # possessive, and begun only where a run begins: a million full stops take no time
-        r"(?<![.!?…])[.!?…]++[\"'”’»)\]*_}]*+(?=\s|$)|[。！？]+[」』”’）】]*|．(?!\d)"
-    )
-)
+# Possessive, and tried only where a run of marks begins: else a line of dots costs its square.
+_END = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’»)\]*_}]*+(?=\s|$)|[。！？]+[」』”’）】]*|．(?!\d)")
 _NEW_ITEM = re.compile(r"\n(?=\s*(?:[-*•–]|\(?\d{1,2}[.)])\s)|\n\s*\n")
 MATHS = re.compile(
     r"\$\$.{1,1000}?\$\$|\\\(.{1,400}?\\\)|\\\[.{1,1000}?\\\]"
