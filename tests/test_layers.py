@@ -17,8 +17,9 @@ import rag
 
 # A module imports only what stands before it, in this list and inside a folder.
 ORDER = (
-    "errors schema config text "
-    "corpus.records corpus.content corpus.formats corpus.plain corpus.jsonl corpus.registry "
+    "errors schema config text.sentences text.mojibake text.normal text.terms text "
+    "corpus.records corpus.encoding corpus.content corpus.formats corpus.plain corpus.jsonl "
+    "corpus.registry "
     "corpus.titles corpus.files corpus.papers corpus "
     "models.catalogue models.files models.fetching models.store models models.llama "
     "index.embedding index.manifest index.snapshot index.catalog index.chunking "
@@ -34,6 +35,8 @@ ORDER = (
 ).split()
 
 OWNERS = {
+    "charset_normalizer": {"corpus.encoding"},
+    "ftfy": {"text.mojibake"},
     "chromadb": {"index.vectors"},
     "openai": {"answering.client"},
     "httpx2": {"answering.client", "answering.connection"},

@@ -19,7 +19,7 @@ from rag.answering.prompting import Labelled
 from rag.answering.replies import Draft, ReplyReader
 from rag.answering.stop import Stop
 from rag.errors import AnswerIncomplete
-from rag.text import content_words
+from rag.text import content_words, legible
 
 Notify = Callable[[str], None]
 _CHARS_PER_TOKEN = 16  # more than any text has; a reply beyond that does not end by itself
@@ -138,7 +138,11 @@ class ModelWriter:
 
 
 class QuotingWriter:
-    """Quotes the best evidence word for word: never wrong about what a paper says."""
+    """Quotes the best evidence word for word: never wrong about what a paper says.
+
+    A quotation is legible text: normal spaces, nothing invisible. The sentence that it cites is
+    verbatim.
+    """
 
     name = "quoting"
 
@@ -146,7 +150,7 @@ class QuotingWriter:
         """See `Writer.write`."""
         choose = _key_sentences if task.kind == "summary" else _best_sentences
         for item in choose(task.sentences, task.most):
-            yield Draft(item.evidence.text, (item.label,))
+            yield Draft(legible(item.evidence.text), (item.label,))
         yield Ending()
 
     def close(self) -> None:
