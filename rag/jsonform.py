@@ -41,10 +41,13 @@ def report(result: Report) -> Json:
     """The result of `rag index`."""
     return {
         "added": result.added,
+        "updated": result.updated,
         "removed": result.removed,
         "unchanged": result.unchanged,
+        "duplicates": result.duplicates,
         "embedded": result.embedded,
         "failed": [asdict(failure) for failure in result.failures],
+        "mended": [asdict(notice) for notice in result.notices],
         "papers": result.total.papers,
         "files": result.total.files,
         "sentences": result.total.sentences,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from rich.console import Console
@@ -22,12 +22,13 @@ from rich.progress import (
 
 from rag.answering.citations import render_claim
 from rag.answering.events import ClaimMade, Done, Event, Notice
-from rag.index.sync import Report
+from rag.index.report import Failure, Report
+from rag.index.report import Notice as Mended
 from rag.retrieval.search import Found
 from rag.schema import Answer, Citation, Paper
 from rag.text import plain
 
-_FAILURES_SHOWN = 20
+_SHOWN = 20
 
 out = Console(highlight=False, soft_wrap=not sys.stdout.isatty())
 err = Console(stderr=True, highlight=False, soft_wrap=not sys.stderr.isatty())
@@ -87,14 +88,29 @@ def _show_citation(citation: Citation) -> None:
 def show_report(report: Report) -> None:
     """The summary of a run of `rag index`."""
     papers, files = _count(report.total.papers, "paper"), _count(report.total.files, "file")
-    out.print(
-        f"{papers} from {files}: {report.added} added, {report.removed} removed, "
-        f"{report.unchanged} unchanged."
-    )
-    for failure in report.failures[:_FAILURES_SHOWN]:
-        err.print(f"[yellow]not taken:[/] {_text(str(failure))}")
-    if (more := len(report.failures) - _FAILURES_SHOWN) > 0:
-        err.print(f"… and {more} more; --json lists them all.")
+    out.print(f"{papers} from {files}: {', '.join(_changes(report))}.")
+    _show_some("not taken:", report.failures)
+    _show_some("mended:", report.notices)
+
+
+def _changes(report: Report) -> list[str]:
+    """What a run did; what it seldom does is told only if it did."""
+    seldom = {"updated": report.updated, "duplicates": report.duplicates}
+    seldom["failed"] = len(report.failures)
+    return [
+        f"{report.added:,} added",
+        *([f"{seldom['updated']:,} updated"] if seldom["updated"] else []),
+        f"{report.removed:,} removed",
+        f"{report.unchanged:,} unchanged",
+        *(f"{seldom[name]:,} {name}" for name in ("duplicates", "failed") if seldom[name]),
+    ]
+
+
+def _show_some(what: str, items: Sequence[Failure | Mended]) -> None:
+    for item in items[:_SHOWN]:
+        err.print(f"[yellow]{what}[/] {_text(str(item))}")
+    if (more := len(items) - _SHOWN) > 0:
+        err.print(f"… and {more:,} more; --json lists them all.")
 
 
 @contextmanager

@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Self
 
@@ -138,8 +139,10 @@ class Library:
         return [(papers[key].sentences[0].text, round(cosine, 3)) for key, cosine in near.items()]
 
     def stored(self) -> dict[str, Paper]:
+        """What is shown, by content: the same however it came about, unlike ids and versions."""
         with self.state() as state:
-            return {paper.id: paper for paper in state.snapshot.all_papers()}
+            papers = list(state.snapshot.all_papers())
+        return {paper.content: replace(paper, id=paper.content, version=1) for paper in papers}
 
     def labels(self) -> list[str]:
         """How each file is named, in order."""
@@ -170,7 +173,7 @@ def same(found: Found, other: Found) -> bool:
     def shown(result: Found) -> list[tuple[str, float, list[tuple[int, float]]]]:
         return [
             (
-                hit.paper.id,
+                hit.paper.content,
                 round(hit.score, 4),
                 [(item.index, round(item.score, 4)) for item in hit.evidence],
             )

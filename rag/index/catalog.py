@@ -15,46 +15,14 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 
 from rag.errors import IndexUnusable, ResourceError
-from rag.index.snapshot import Snapshot, Writer
+from rag.index.lock import write_lock
+from rag.index.migrations import SCHEMA_VERSION, migrate, refresh_terms
+from rag.index.snapshot import Snapshot
+from rag.index.writer import Writer
 
-SCHEMA_VERSION = 1
+LOCK = "writer.lock"  # beside the catalog
+_REPLACE = "Move it away and run `rag index` on your files again."
 _BUSY_SECONDS = 10.0
-
-_SCHEMA = """
-CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE files (
-    id INTEGER PRIMARY KEY,
-    path TEXT NOT NULL UNIQUE,      -- resolved; the identity of a source
-    label TEXT NOT NULL,            -- folder/name, as people are told it
-    digest TEXT NOT NULL            -- SHA-256 of the bytes that were read
-);
-CREATE TABLE papers (
-    id INTEGER PRIMARY KEY,
-    paper_id TEXT NOT NULL UNIQUE,
-    text TEXT NOT NULL,
-    title TEXT NOT NULL,
-    title_derived INTEGER NOT NULL,
-    sentences TEXT NOT NULL,        -- JSON: [[start, end], …] into text
-    revision INTEGER NOT NULL       -- of the catalog when the paper came in
-);
-CREATE INDEX papers_by_revision ON papers (revision);
-CREATE TABLE sources (              -- a paper may stand in several places
-    file INTEGER NOT NULL REFERENCES files ON DELETE CASCADE,
-    ordinal INTEGER NOT NULL,
-    paper INTEGER NOT NULL REFERENCES papers ON DELETE CASCADE,
-    start INTEGER NOT NULL,         -- character of the file where the text begins
-    PRIMARY KEY (file, ordinal)
-) WITHOUT ROWID;
-CREATE INDEX sources_by_paper ON sources (paper);
-CREATE TABLE vectors (              -- kept when a paper goes: nothing is embedded twice
-    paper_id TEXT NOT NULL,
-    model TEXT NOT NULL,            -- embedding model and chunking
-    matrix BLOB NOT NULL,           -- a row per chunk, float16
-    PRIMARY KEY (paper_id, model)
-);
-CREATE VIRTUAL TABLE postings USING fts5 (terms, tokenize = "unicode61 tokenchars '.'");
-CREATE VIRTUAL TABLE vocabulary USING fts5vocab (postings, row);
-"""
 
 
 class Catalog:
@@ -69,23 +37,26 @@ class Catalog:
         return self.path.is_file()
 
     def create(self) -> None:
-        """Make an empty catalog unless there is one. The caller holds the write lock.
+        """Make an empty catalog, or bring the one that is there to the present format.
+
+        The caller holds the write lock.
 
         Raises:
             ResourceError: the folder cannot be written.
+            IndexUnusable: it was made by a newer release, or is damaged.
         """
         if self.exists():
+            self._upgrade()
             return
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             for leftover in self.path.parent.glob("catalog.*.new"):  # of a run that was killed
                 leftover.unlink()
             temporary = self.path.with_suffix(f".{os.getpid()}.new")
-            connection = sqlite3.connect(temporary)
-            with connection:
-                connection.execute("PRAGMA journal_mode = WAL")
-                connection.executescript(_SCHEMA)
-                connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+            connection = sqlite3.connect(temporary, isolation_level=None)
+            connection.execute("PRAGMA journal_mode = WAL")
+            migrate(connection)
+            refresh_terms(connection)
             connection.close()
             temporary.replace(self.path)
         except (OSError, sqlite3.Error) as error:
@@ -107,6 +78,11 @@ class Catalog:
         with self._transaction("BEGIN IMMEDIATE") as connection:
             yield Writer(connection)
 
+    def checkpoint(self) -> None:
+        """Bring what the write-ahead log holds into the file and empty it, if no one reads it."""
+        with self._lent() as connection, self._translated():
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
     def close(self) -> None:
         """Close the kept connections."""
         while True:
@@ -117,16 +93,22 @@ class Catalog:
 
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[sqlite3.Connection]:
+        with self._lent() as connection:
+            try:
+                with self._translated():
+                    connection.execute(begin)
+                    yield connection
+                    connection.execute("COMMIT")
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
+
+    @contextmanager
+    def _lent(self) -> Iterator[sqlite3.Connection]:
         connection = self._connection()
         try:
-            with self._translated():
-                connection.execute(begin)
-                yield connection
-                connection.execute("COMMIT")
-        except BaseException:
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
-            raise
+            yield connection
         finally:
             self._idle.put(connection)
 
@@ -138,24 +120,53 @@ class Catalog:
                 return self._connect()
 
     def _connect(self) -> sqlite3.Connection:
+        """A connection to a catalog of the present format; an older one is brought to it."""
         if not self.exists():
             raise IndexUnusable(
                 f"There is no index in {self.path.parent}", remedy="Run `rag index` first."
             )
+        connection = self._open()
+        if self._is_older(connection):
+            connection.close()
+            with write_lock(self.path.parent / LOCK):
+                self._upgrade()
+            connection = self._open()
+        connection.execute("PRAGMA foreign_keys = ON")
+        return connection
+
+    def _open(self) -> sqlite3.Connection:
         connection = sqlite3.connect(
             self.path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
         )
         connection.execute("PRAGMA synchronous = FULL")
-        connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute("PRAGMA secure_delete = ON")  # what is removed is nowhere in the file
+        return connection
+
+    def _upgrade(self) -> None:
+        with self._translated():
+            connection = self._open()
+            try:
+                if self._is_older(connection):
+                    migrate(connection)
+                refresh_terms(connection)
+            finally:
+                connection.close()
+
+    def _is_older(self, connection: sqlite3.Connection) -> bool:
         (version,) = connection.execute("PRAGMA user_version").fetchone()
-        if version != SCHEMA_VERSION:
+        if version > SCHEMA_VERSION:
             connection.close()
             raise IndexUnusable(
-                f"The catalog {self.path} has format {version}, this program reads "
-                f"{SCHEMA_VERSION}",
+                f"The catalog {self.path} has format {version}, made by a newer askpapers; this "
+                f"one reads up to {SCHEMA_VERSION}",
                 remedy="Upgrade askpapers, or name another --data-dir.",
             )
-        return connection
+        if version == 0:  # a catalog appears under its name only once it is whole
+            connection.close()
+            raise IndexUnusable(
+                f"The catalog {self.path} is damaged", cause="it has no format", remedy=_REPLACE
+            )
+        return bool(version < SCHEMA_VERSION)
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
@@ -175,5 +186,5 @@ class Catalog:
             raise IndexUnusable(
                 f"The catalog {self.path} is damaged",
                 cause=str(error),
-                remedy="Move it away and run `rag index` on your files again.",
+                remedy=_REPLACE,
             ) from error

@@ -97,7 +97,7 @@ def groups(
     home = {node: [node] for node in nodes}
     for one, other in links:
         a, b = home[one], home[other]
-        if a is b or any(frozenset((x, y)) in apart for x in a for y in b if apart):
+        if a is b or (apart and any(frozenset((x, y)) in apart for x in a for y in b)):
             continue
         if len(a) < len(b):
             a, b = b, a

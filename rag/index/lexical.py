@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from rag.index.snapshot import Snapshot
 from rag.text import terms
 
+TERMS_VERSION = "2"  # raised whenever `index_terms` gives other terms for the same paper
 _COVERAGE_DEPTH = 20
 
 

@@ -16,8 +16,8 @@ from rag.errors import IndexLocked, ResourceError
 
 
 @contextmanager
-def write_lock(path: Path) -> Iterator[None]:
-    """Hold the write lock at `path`, or fail at once.
+def write_lock(path: Path, *, wait: bool = False) -> Iterator[None]:
+    """Hold the write lock at `path`, or fail at once; with `wait`, once its holder has let go.
 
     Raises:
         IndexLocked: another process holds it; the message names it.
@@ -33,7 +33,7 @@ def write_lock(path: Path) -> Iterator[None]:
             remedy="Name another place with --data-dir or RAG_DATA_DIR.",
         ) from error
     try:
-        _acquire(descriptor, path)
+        _acquire(descriptor, path, wait=wait)
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, _this_process(), 0)
         yield
@@ -41,14 +41,14 @@ def write_lock(path: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
-def _acquire(descriptor: int, path: Path) -> None:
+def _acquire(descriptor: int, path: Path, *, wait: bool) -> None:
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
     except BlockingIOError:
         raise IndexLocked(
             f"The index in {path.parent} is being written",
             cause=_holder(os.pread(descriptor, 4096, 0)),
-            remedy="Wait for it to end and try again.",
+            remedy="Wait for it to end and try again, or use --wait.",
         ) from None
 
 

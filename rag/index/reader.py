@@ -221,7 +221,7 @@ class IndexState:
         if self._generation is not None:
             since = self._generation.manifest.revision
             found = self._from_generation(self._generation, vector, limit)
-        for paper_id, matrix in self.snapshot.matrices_since(self._key, since, self._dimension):
+        for paper_id, _, matrix in self.snapshot.matrices_since(self._key, since, self._dimension):
             found[paper_id] = float(paper_vector(matrix) @ vector)
         best = sorted(found.items(), key=lambda item: (-item[1], item[0]))
         return dict(best[:limit])
@@ -237,11 +237,11 @@ class IndexState:
     def _from_generation(
         self, generation: Generation, vector: Vectors, limit: int
     ) -> dict[str, float]:
-        """Hits that are still in the catalog; asked again for more where many are gone."""
+        """Papers whose present content is hit; asked again for more where many are gone."""
         asked = limit
         while True:
             hits = dict(generation.query(vector, asked))
-            there = self.snapshot.existing(hits)
-            if len(there) >= limit or len(hits) < asked or asked >= generation.manifest.rows:
-                return {paper_id: hits[paper_id] for paper_id in hits if paper_id in there}
+            shown = self.snapshot.shown(hits)
+            if len(shown) >= limit or len(hits) < asked or asked >= generation.manifest.rows:
+                return {shown[content]: hits[content] for content in hits if content in shown}
             asked *= 2

@@ -1,35 +1,38 @@
-"""One state of the catalog: what there is to read in it, and how the writer changes it."""
+"""One state of the catalog: what there is to read in it."""
 
 from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 
 from rag.index.embedding import Vectors
-from rag.schema import Paper, Sentence
+from rag.schema import Metadata, Paper, Sentence
 
-_STORED = np.float16  # a component's error of 2^-11 moves a cosine by 1e-5; half the disk
+STORED = np.float16  # a component's error of 2^-11 moves a cosine by 1e-5; half the disk
 
 _PAPER = """
-SELECT p.id, p.paper_id, p.text, p.title, p.title_derived, p.sentences,
-       f.label, s.ordinal, s.start
+SELECT p.paper_id, t.content, p.version, t.title, t.title_derived, t.text, t.sentences, p.meta,
+       f.label, r.ordinal, r.start
 FROM papers p
-JOIN sources s ON s.paper = p.id
-JOIN files f ON f.id = s.file
+JOIN texts t ON t.id = p.text
+JOIN records r ON r.id = p.record
+JOIN files f ON f.id = r.file
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How much the catalog holds."""
+    """How much the catalog holds; `records` beyond `papers` repeat one."""
 
     papers: int
     files: int
     sentences: int
+    records: int
 
 
 class Snapshot:
@@ -56,47 +59,46 @@ class Snapshot:
         """How many papers, files and sentences there are."""
         row = self.connection.execute(
             "SELECT (SELECT count(*) FROM papers), (SELECT count(*) FROM files),"
-            " (SELECT coalesce(sum(json_array_length(sentences)), 0) FROM papers)"
+            " (SELECT coalesce(sum(json_array_length(sentences)), 0)"
+            "  FROM papers p JOIN texts t ON t.id = p.text), (SELECT count(*) FROM records)"
         ).fetchone()
         return Counts(*row)
 
     def papers(self, paper_ids: Iterable[str]) -> dict[str, Paper]:
         """Those of the named papers that there are, by id."""
-        wanted = json.dumps(list(paper_ids))
         rows = self.connection.execute(
-            f"{_PAPER} WHERE p.paper_id IN (SELECT value FROM json_each(?))"
-            " ORDER BY f.path DESC, s.ordinal DESC",
-            (wanted,),
+            f"{_PAPER} WHERE p.paper_id IN (SELECT value FROM json_each(?))",
+            (json.dumps(list(paper_ids)),),
         )
-        return {row[1]: _paper(row) for row in rows}  # the last one, the first source, stays
+        return {row[0]: _paper(row) for row in rows}
 
     def all_papers(self) -> Iterator[Paper]:
-        """Every paper with its first source, in the order of files and places."""
-        seen: set[str] = set()
-        for row in self.connection.execute(f"{_PAPER} ORDER BY f.path, s.ordinal"):
-            if row[1] not in seen:
-                seen.add(row[1])
-                yield _paper(row)
+        """Every paper in the order of files and places."""
+        for row in self.connection.execute(f"{_PAPER} ORDER BY f.path, r.ordinal"):
+            yield _paper(row)
 
     def titles(self) -> list[tuple[str, str]]:
         """Id and title of every paper."""
-        return self.connection.execute("SELECT paper_id, title FROM papers ORDER BY id").fetchall()
+        return self.connection.execute(
+            "SELECT p.paper_id, t.title FROM papers p JOIN texts t ON t.id = p.text ORDER BY p.id"
+        ).fetchall()
 
     def at_source(self, ordinal: int) -> list[tuple[str, str]]:
         """Label of file and paper id for every paper that stands at place `ordinal` of a file."""
         return self.connection.execute(
-            "SELECT f.label, p.paper_id FROM sources s JOIN files f ON f.id = s.file"
-            " JOIN papers p ON p.id = s.paper WHERE s.ordinal = ? ORDER BY f.path",
+            "SELECT f.label, p.paper_id FROM records r JOIN files f ON f.id = r.file"
+            " JOIN papers p ON p.id = r.paper WHERE r.ordinal = ? ORDER BY f.path",
             (ordinal,),
         ).fetchall()
 
-    def existing(self, paper_ids: Iterable[str]) -> set[str]:
-        """Those of the given ids that are in the catalog."""
+    def shown(self, contents: Iterable[str]) -> dict[str, str]:
+        """The paper that shows each of the given contents now, for those that are shown."""
         rows = self.connection.execute(
-            "SELECT paper_id FROM papers WHERE paper_id IN (SELECT value FROM json_each(?))",
-            (json.dumps(list(paper_ids)),),
+            "SELECT t.content, p.paper_id FROM texts t JOIN papers p ON p.text = t.id"
+            " WHERE t.content IN (SELECT value FROM json_each(?))",
+            (json.dumps(list(contents)),),
         )
-        return {row[0] for row in rows}
+        return dict(rows.fetchall())
 
     def count_since(self, revision: int) -> int:
         """How many papers came in after `revision`."""
@@ -108,23 +110,44 @@ class Snapshot:
     def matrices(self, model: str, paper_ids: Iterable[str], dimension: int) -> dict[str, Vectors]:
         """Chunk vectors, shape (chunks, dimension), of those named papers that have them."""
         rows = self.connection.execute(
-            "SELECT paper_id, matrix FROM vectors WHERE model = ?"
-            " AND paper_id IN (SELECT value FROM json_each(?))",
+            "SELECT p.paper_id, v.matrix FROM papers p JOIN texts t ON t.id = p.text"
+            " JOIN vectors v ON v.content = t.content AND v.model = ?"
+            " WHERE p.paper_id IN (SELECT value FROM json_each(?))",
             (model, json.dumps(list(paper_ids))),
         )
         return {paper_id: _matrix(blob, dimension) for paper_id, blob in rows}
 
     def matrices_since(
         self, model: str, revision: int, dimension: int
-    ) -> Iterator[tuple[str, Vectors]]:
-        """Id and chunk vectors of every paper that came in after `revision`, in stored order."""
+    ) -> Iterator[tuple[str, str, Vectors]]:
+        """Id, content and chunk vectors of every paper whose version is newer than `revision`."""
         rows = self.connection.execute(
-            "SELECT p.paper_id, v.matrix FROM papers p JOIN vectors v USING (paper_id)"
-            " WHERE p.revision > ? AND v.model = ? ORDER BY p.id",
-            (revision, model),
+            "SELECT p.paper_id, t.content, v.matrix FROM papers p JOIN texts t ON t.id = p.text"
+            " JOIN vectors v ON v.content = t.content AND v.model = ?"
+            " WHERE p.revision > ? ORDER BY p.id",
+            (model, revision),
         )
-        for paper_id, blob in rows:
-            yield paper_id, _matrix(blob, dimension)
+        for paper_id, content, blob in rows:
+            yield paper_id, content, _matrix(blob, dimension)
+
+    def unembedded(self, model: str, after: int, limit: int) -> list[tuple[int, Paper]]:
+        """The next texts, staged or published, that have no vectors of `model`, as papers."""
+        rows = self.connection.execute(
+            "SELECT t.id, t.content, t.title, t.title_derived, t.text, t.sentences FROM texts t"
+            " WHERE t.id > ? AND NOT EXISTS (SELECT 1 FROM vectors v"
+            " WHERE v.content = t.content AND v.model = ?) ORDER BY t.id LIMIT ?",
+            (after, model, limit),
+        )
+        return [(row[0], _bare_paper(*row[1:])) for row in rows]
+
+    def count_unembedded(self, model: str) -> int:
+        """How many texts have no vectors of `model`."""
+        row = self.connection.execute(
+            "SELECT count(*) FROM texts t WHERE NOT EXISTS (SELECT 1 FROM vectors v"
+            " WHERE v.content = t.content AND v.model = ?)",
+            (model,),
+        ).fetchone()
+        return int(row[0])
 
     def files(self) -> dict[str, tuple[str, str]]:
         """Digest and label of every indexed file by its path."""
@@ -132,100 +155,47 @@ class Snapshot:
         return {path: (digest, label) for path, digest, label in rows}
 
 
-class Writer(Snapshot):
-    """The catalog in the hands of the one process that may change it."""
-
-    def set(self, key: str, value: str) -> None:
-        """Record what the index is built with."""
-        self.connection.execute(
-            "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
-            (key, value),
-        )
-
-    def store_matrices(self, model: str, matrices: Mapping[str, Vectors]) -> None:
-        """Keep chunk vectors, before or after their papers are there."""
-        self.connection.executemany(
-            "INSERT OR REPLACE INTO vectors (paper_id, model, matrix) VALUES (?, ?, ?)",
-            [(key, model, m.astype(_STORED).tobytes()) for key, m in matrices.items()],
-        )
-
-    def forget_vectors(self, embedding_model: str) -> None:
-        """Remove all vectors of an embedding model, however the papers were cut."""
-        self.connection.execute(
-            "DELETE FROM vectors WHERE substr(model, 1, ?) = ?",
-            (len(embedding_model) + 1, f"{embedding_model}/"),
-        )
-
-    def renew_papers(self, revision: int) -> None:
-        """Have every paper count as new: no earlier generation speaks for it."""
-        self.connection.execute("UPDATE papers SET revision = ?", (revision,))
-
-    def replace_file(
-        self,
-        path: str,
-        label: str,
-        digest: str,
-        papers: Sequence[Paper],
-        terms_of: Callable[[Paper], str],
-    ) -> None:
-        """Make `papers` what the file at `path` holds; new ones are found by their terms."""
-        self.remove_file(path, keep_papers=True)
-        (file,) = self.connection.execute(
-            "INSERT INTO files (path, label, digest) VALUES (?, ?, ?) RETURNING id",
-            (path, label, digest),
-        ).fetchone()
-        for paper in papers:
-            key = self._paper_key(paper, terms_of)
-            self.connection.execute(
-                "INSERT INTO sources (file, ordinal, paper, start) VALUES (?, ?, ?, ?)",
-                (file, paper.ordinal, key, paper.source_offset),
-            )
-
-    def relabel_file(self, path: str, label: str) -> None:
-        """Name a file as it was named last, alone or through its folder."""
-        self.connection.execute("UPDATE files SET label = ? WHERE path = ?", (label, path))
-
-    def remove_file(self, path: str, *, keep_papers: bool = False) -> None:
-        """Forget a file; its papers go with it unless they stand elsewhere too."""
-        self.connection.execute("DELETE FROM files WHERE path = ?", (path,))
-        if not keep_papers:
-            self.remove_orphans()
-
-    def remove_orphans(self) -> int:
-        """Remove the papers that stand in no file any more; how many there were."""
-        orphans = "SELECT id FROM papers WHERE id NOT IN (SELECT paper FROM sources)"
-        self.connection.execute(f"DELETE FROM postings WHERE rowid IN ({orphans})")
-        return self.connection.execute(f"DELETE FROM papers WHERE id IN ({orphans})").rowcount
-
-    def raise_revision(self) -> int:
-        """Begin a new revision: papers stored from now on carry it."""
-        revision = self.revision + 1
-        self.set("revision", str(revision))
-        return revision
-
-    def _paper_key(self, paper: Paper, terms_of: Callable[[Paper], str]) -> int:
-        row = self.connection.execute(
-            "SELECT id FROM papers WHERE paper_id = ?", (paper.id,)
-        ).fetchone()
-        if row:
-            return int(row[0])
-        offsets = json.dumps([(s.start, s.end) for s in paper.sentences], separators=(",", ":"))
-        (key,) = self.connection.execute(
-            "INSERT INTO papers (paper_id, text, title, title_derived, sentences, revision)"
-            " VALUES (?, ?, ?, ?, ?, ?) RETURNING id",
-            (paper.id, paper.text, paper.title, paper.title_derived, offsets, self.revision),
-        ).fetchone()
-        self.connection.execute(
-            "INSERT INTO postings (rowid, terms) VALUES (?, ?)", (key, terms_of(paper))
-        )
-        return int(key)
+def _paper(row: tuple[Any, ...]) -> Paper:
+    paper_id, content, version, title, derived, text, offsets, meta, label, ordinal, start = row
+    return Paper(
+        id=paper_id,
+        source=label,
+        ordinal=ordinal,
+        source_offset=start,
+        text=text,
+        title=title,
+        title_derived=bool(derived),
+        sentences=tuple(Sentence(text[a:b], a, b) for a, b in json.loads(offsets)),
+        meta=read_meta(meta),
+        content=content,
+        version=version,
+    )
 
 
-def _paper(row: tuple[int, str, str, str, int, str, str, int, int]) -> Paper:
-    _, paper_id, text, title, derived, offsets, label, ordinal, start = row
+def _bare_paper(content: str, title: str, derived: int, text: str, offsets: str) -> Paper:
+    """A text that is not yet a paper, for embedding."""
     sentences = tuple(Sentence(text[a:b], a, b) for a, b in json.loads(offsets))
-    return Paper(paper_id, label, ordinal, start, text, title, bool(derived), sentences)
+    return Paper(content, "", 0, 0, text, title, bool(derived), sentences, content=content)
+
+
+def text_row(paper: Paper) -> tuple[str, str, bool, str, str]:
+    """A paper's content, title, whether that is derived, text and sentences, as stored."""
+    offsets = json.dumps([(s.start, s.end) for s in paper.sentences], separators=(",", ":"))
+    return paper.content, paper.title, paper.title_derived, paper.text, offsets
+
+
+def read_meta(text: str) -> Metadata:
+    """Metadata as the catalog has them."""
+    values = json.loads(text)
+    lists = {key: tuple(value) for key, value in values.items() if isinstance(value, list)}
+    return Metadata(**{**values, **lists})
+
+
+def written_meta(meta: Metadata) -> str:
+    """Metadata as the catalog has them: what is empty is left out."""
+    kept = {key: value for key, value in asdict(meta).items() if value not in ("", (), None)}
+    return json.dumps(kept, ensure_ascii=False, separators=(",", ":"))
 
 
 def _matrix(blob: bytes, dimension: int) -> Vectors:
-    return np.frombuffer(blob, dtype=_STORED).reshape(-1, dimension).astype(np.float32)
+    return np.frombuffer(blob, dtype=STORED).reshape(-1, dimension).astype(np.float32)

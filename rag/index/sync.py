@@ -1,68 +1,55 @@
 """Making the index hold what the files hold, at the cost of what has changed.
 
-Vectors are stored as they are computed, unseen, so that an interrupted run has lost nothing; then
-one transaction publishes papers, sources and terms together. A generation of vectors is built
-when the papers outside the current one have become many.
+    plan ─▶ stage ─▶ embed ─▶ publish ─▶ refresh the generation of vectors
+
+What is read and embedded is stored as it comes, unseen, so that an interrupted run has lost
+nothing that was computed; then one transaction publishes papers, records and terms together. A
+generation of vectors is built when the papers outside the current one have become many.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 
-from rag.corpus import Rejected, SourceFile, find_files, read_papers
+from rag.corpus import Content, Limits, Rejected, SourceFile, find_files, read_papers
 from rag.corpus.files import digest, shown
-from rag.errors import AskPapersError, IndexUnusable, InputError
-from rag.index import lexical
-from rag.index.catalog import Catalog
-from rag.index.embedding import PROBE, Embedder, Vectors
+from rag.errors import InputError
+from rag.index.catalog import LOCK, Catalog
+from rag.index.embedding import PROBE, Embedder
+from rag.index.filling import Filler
+from rag.index.grouping import regroup, remove
 from rag.index.lock import write_lock
 from rag.index.manifest import Damaged
-from rag.index.reader import BuiltWith, compare_probe, paper_vector
-from rag.index.snapshot import Counts, Snapshot
+from rag.index.reader import BuiltWith, paper_vector
+from rag.index.report import Failure, Notice, Progress, Report
+from rag.index.snapshot import Counts
 from rag.index.vectors import Generations
-from rag.schema import Paper
+from rag.index.writer import StagedRecord, Writer
 
-Progress = Callable[[str, int, int], None]
-"""Called with what is being done, how much of it is done, and how much there is."""
-
-_BATCH_CHUNKS = 512
+_LIMITS = Limits()
+_STAGED_AT_ONCE = 1_000
 _SMALLEST_GENERATION = 16
 _DELTA_ROWS = 256
 _DELTA_SHARE = 0.1
+_SHRINKS_FROM = 20  # papers below which losing more than half is nothing to ask back about
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
-    """A file or a record that could not be taken: where it is, why, and what to do."""
+class Options:
+    """How a run goes about its files.
 
-    source: str
-    reason: str
-    remedy: str = ""
-    ordinal: int | None = None
-    line: int | None = None
+    `strict`: whatever cannot be read ends the run before anything is published. `allow_shrink`:
+    more than half of the papers may go. `dry_run`: report what would change, change nothing.
+    """
 
-    def __str__(self) -> str:
-        record = f"{self.source}, record {self.ordinal}, line {self.line}: " if self.line else ""
-        return f"{record}{self.reason}. {self.remedy}".strip()
-
-    def error(self) -> InputError:
-        """The failure as the end of a run that had nothing else to take."""
-        return InputError(self.reason, remedy=self.remedy)
-
-
-@dataclass(frozen=True, slots=True)
-class Report:
-    """What a run changed."""
-
-    added: int
-    removed: int
-    unchanged: int
-    embedded: int
-    failures: tuple[Failure, ...]
-    total: Counts
-    revision: int
+    strict: bool = False
+    allow_shrink: bool = False
+    dry_run: bool = False
+    wait: bool = False
+    limits: Limits = _LIMITS
 
 
 @dataclass(slots=True)
@@ -74,6 +61,17 @@ class _Work:
     gone: list[str] = field(default_factory=list)
     relabelled: list[SourceFile] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
+    notices: list[Notice] = field(default_factory=list)
+
+
+DEFAULT = Options()
+
+
+class _DryRun(Exception):
+    """Carries the report out of a transaction that is to be undone."""
+
+    def __init__(self, report: Report) -> None:
+        self.report = report
 
 
 class Indexer:
@@ -84,53 +82,61 @@ class Indexer:
     ) -> None:
         self.catalog = Catalog(data_dir / "catalog.sqlite3")
         self.generations = Generations(data_dir / "vectors")
-        self._lock = data_dir / "writer.lock"
+        self._lock = data_dir / LOCK
         self._embedder = embedder
         self._built_with = built_with
         self._progress = progress
+        self._filler = Filler(self.catalog, embedder, built_with, progress)
 
-    def sync(self, paths: Sequence[Path]) -> Report:
+    def sync(self, paths: Sequence[Path], options: Options = DEFAULT) -> Report:
         """Index the files at `paths`; a folder that is named also loses what left it.
 
         Raises:
-            InputError: a path is missing, or nothing at all could be read.
+            InputError: a path is missing, nothing at all could be read, a strict run met
+                something unreadable, or more than half of the papers would go.
             IndexLocked: another process writes.
             IndexUnusable: the index was built with other settings.
         """
         files = find_files(paths)
-        with write_lock(self._lock):
+        with write_lock(self._lock, wait=options.wait):
             self.catalog.create()
-            work = self._plan(files, paths)
-            embedded = self._embed_files(work)
-            report = self._publish(work, embedded)
+            work = self._plan(files, paths, options)
+            self._stage(work, options)
+            if options.dry_run:
+                return self._tried(work)
+            embedded = self._filler.fill()
+            with self.catalog.writing() as writer:
+                report = self._publish(writer, work, embedded, options)
+            self.catalog.checkpoint()
             self._refresh_generation()
             return report
 
     def rebuild(self) -> Report:
         """Make the index anew from the stored papers, with the present settings."""
         with write_lock(self._lock):
+            self.catalog.create()
             with self.catalog.reading() as snapshot:
-                total = snapshot.counts()
-                altered = self._is_same_model(snapshot) and self._has_other_weights(snapshot)
-            if altered:
-                embedded = self._replace_vectors(total.papers)
-            else:
-                embedded = self._embed(self._stored_papers(), total.papers)
+                altered = self._filler.has_other_weights(snapshot)
+            embedded = 0 if altered else self._filler.fill()
             with self.catalog.writing() as writer:
-                writer.raise_revision()
-                self._record_settings(writer.set)
+                revision = writer.raise_revision()
+                if altered:
+                    embedded = self._filler.refill(writer)
+                    writer.renew_papers(revision)
+                self._record_settings(writer)
+                total = writer.counts()
             self._build_generation()
-            with self.catalog.reading() as snapshot:
-                return Report(0, 0, total.papers, embedded, (), total, snapshot.revision)
+            return Report(0, 0, 0, total.papers, 0, embedded, (), (), total, revision)
 
     def rebuild_vectors(self) -> None:
         """Make a new generation from the stored vectors; nothing is embedded."""
         with write_lock(self._lock):
+            self.catalog.create()
             self._build_generation()
 
-    # --- planning
+    # --- reading
 
-    def _plan(self, files: list[SourceFile], paths: Sequence[Path]) -> _Work:
+    def _plan(self, files: list[SourceFile], paths: Sequence[Path], options: Options) -> _Work:
         work = _Work(len(files))
         with self.catalog.reading() as snapshot:
             self._built_with.compare(snapshot)
@@ -144,9 +150,9 @@ class Indexer:
         ]
         for file in files:
             try:
-                now = digest(file.content())
+                now = digest(file.content(options.limits))
             except InputError as error:
-                work.failures.append(Failure(file.label, _reason(error), error.remedy))
+                work.failures.append(Failure.of_file(file.label, error))
                 continue
             digest_then, label_then = known.get(file.key, ("", ""))
             if digest_then != now:
@@ -155,122 +161,117 @@ class Indexer:
                 work.relabelled.append(file)
         return work
 
-    # --- embedding
-
-    def _embed_files(self, work: _Work) -> int:
-        """Embed what is new in the changed files; drop from `work` those that cannot be read."""
+    def _stage(self, work: _Work, options: Options) -> None:
+        """Read the changed files into the catalog; drop from `work` those that cannot be read."""
+        with self.catalog.writing() as writer:
+            writer.forget_staged()
         readable = []
-        papers: list[Paper] = []
-        for file, expected in work.changed:
+        for number, (file, expected) in enumerate(work.changed, start=1):
             try:
-                papers += _read(file, expected)[0]
+                self._stage_file(work, file, expected, options.limits)
                 readable.append((file, expected))
             except InputError as error:
-                work.failures.append(Failure(file.label, _reason(error), error.remedy))
-        if len(work.failures) == work.files:
-            raise work.failures[0].error()
+                work.failures.append(Failure.of_file(file.label, error))
+                with self.catalog.writing() as writer:
+                    writer.drop_staged(file.key)
+            self._progress("reading", number, len(work.changed))
         work.changed = readable
-        return self._embed(papers, len(papers))
-
-    def _embed(self, papers: Iterable[Paper], total: int) -> int:
-        """Store the vectors of those papers that have none yet; how many papers that were."""
-        done = embedded = 0
-        probed = False
-        for batch in _batches(papers):
-            with self.catalog.reading() as snapshot:
-                ids = {paper.id: paper for paper in batch}
-                have = snapshot.matrices(self._built_with.key, ids, self._embedder.dimension)
-                missing = [paper for paper_id, paper in ids.items() if paper_id not in have]
-                if missing and not probed and self._is_same_model(snapshot):
-                    compare_probe(snapshot, self._embedder)
-                    probed = True
-            if missing:
-                self._store(missing)
-            done += len(batch)
-            embedded += len(missing)
-            self._progress("embedding", done, total)
-        return embedded
-
-    def _replace_vectors(self, total: int) -> int:
-        """Embed every paper with other weights of the same name; how many papers that were.
-
-        Old and new vectors must never be told apart by name only, so one transaction exchanges
-        them all, and the present generation gives way to what the catalog has.
-        """
-        done = 0
+        if work.failures and (options.strict or len(work.failures) >= work.files):
+            self._end_run(work, options)
         with self.catalog.writing() as writer:
-            writer.forget_vectors(self._built_with.embedding_model)
-            for batch in _batches(writer.all_papers()):
-                writer.store_matrices(self._built_with.key, self._matrices(batch))
-                done += len(batch)
-                self._progress("embedding", done, total)
-            writer.renew_papers(writer.raise_revision())
-            self._record_settings(writer.set)
-        return done
+            writer.sweep()
 
-    def _has_other_weights(self, snapshot: Snapshot) -> bool:
-        try:
-            compare_probe(snapshot, self._embedder)
-        except IndexUnusable:
-            return True
-        return False
+    def _end_run(self, work: _Work, options: Options) -> None:
+        unread = sum(failure.ordinal is None for failure in work.failures)
+        if unread >= work.files:
+            raise work.failures[0].error()
+        if options.strict:
+            more = f" and {len(work.failures) - 1} more" if len(work.failures) > 1 else ""
+            raise InputError(
+                f"Nothing was indexed: {work.failures[0].told}{more}",
+                remedy="Mend what is named, or leave out --strict.",
+            )
 
-    def _is_same_model(self, snapshot: Snapshot) -> bool:
-        return snapshot.setting("embedding_model") == self._embedder.name
+    def _stage_file(self, work: _Work, file: SourceFile, expected: str, limits: Limits) -> None:
+        content = file.content(limits)
+        records = self._records(work, content)
+        while batch := list(islice(records, _STAGED_AT_ONCE)):
+            with self.catalog.writing() as writer:
+                writer.stage(file.key, batch)
+        work.notices += [Notice(content.label, note) for note in content.notes]
+        if digest(file.content(limits)) != expected:
+            raise InputError(f"{file.label} changed while it was read", remedy="Index it again.")
 
-    def _store(self, papers: list[Paper]) -> None:
-        matrices = self._matrices(papers)
-        with self.catalog.writing() as writer:
-            writer.store_matrices(self._built_with.key, matrices)
-
-    def _matrices(self, papers: list[Paper]) -> dict[str, Vectors]:
-        chunks = [self._built_with.chunks(paper, self._embedder) for paper in papers]
-        vectors = self._embedder.embed([piece.text for pieces in chunks for piece in pieces])
-        matrices: dict[str, Vectors] = {}
-        start = 0
-        for paper, pieces in zip(papers, chunks, strict=True):
-            matrices[paper.id] = vectors[start : start + len(pieces)]
-            start += len(pieces)
-        return matrices
-
-    def _stored_papers(self) -> Iterator[Paper]:
-        with self.catalog.reading() as snapshot:
-            yield from snapshot.all_papers()
+    def _records(self, work: _Work, content: Content) -> Iterator[StagedRecord]:
+        for piece in read_papers(content):
+            if isinstance(piece, Rejected):
+                work.failures.append(Failure.of_record(content.label, piece))
+                continue
+            record, paper = piece
+            work.notices += [Notice(content.label, note, record.ordinal) for note in record.notes]
+            yield StagedRecord(record.ordinal, record.line, record.offset, paper)
 
     # --- publishing
 
-    def _publish(self, work: _Work, embedded: int) -> Report:
-        with self.catalog.reading() as snapshot:
-            before, total = snapshot.revision, snapshot.counts()
-            settled = snapshot.setting("embedding_model") is not None
-        if not (work.changed or work.gone or work.relabelled) and settled:
-            return Report(0, 0, total.papers, 0, tuple(work.failures), total, before)
-        probe = None if settled else self._embedder.embed([PROBE])[0]
-        with self.catalog.writing() as writer:
-            revision = writer.raise_revision()
-            if probe is not None:
-                self._record_settings(writer.set, probe)
-            for done, (file, expected) in enumerate(work.changed, start=1):
-                loaded, rejected = _read(file, expected)
-                work.failures += _failures(file, rejected)
-                writer.replace_file(file.key, file.label, expected, loaded, _index_terms)
-                self._progress("storing", done, len(work.changed))
-            for file in work.relabelled:
-                writer.relabel_file(file.key, file.label)
-            for path in work.gone:
-                writer.remove_file(path, keep_papers=True)
-            removed = writer.remove_orphans()
-            total, added = writer.counts(), writer.count_since(before)
-        unchanged = total.papers - added
-        return Report(added, removed, unchanged, embedded, tuple(work.failures), total, revision)
+    def _tried(self, work: _Work) -> Report:
+        """What publishing would change, undone."""
+        try:
+            with self.catalog.writing() as writer:
+                raise _DryRun(self._publish(writer, work, 0, Options(allow_shrink=True)))
+        except _DryRun as tried:
+            return tried.report
 
-    def _record_settings(
-        self, record: Callable[[str, str], None], probe: Vectors | None = None
-    ) -> None:
+    def _publish(self, writer: Writer, work: _Work, embedded: int, options: Options) -> Report:
+        before, total = writer.revision, writer.counts()
+        settled = writer.setting("embedding_model") is not None
+        if not (work.changed or work.gone or work.relabelled) and settled:
+            return self._report(work, _Changes(unchanged=total.papers), 0, total, before)
+        revision = writer.raise_revision()
+        if not settled:
+            self._record_settings(writer)
+        touched = self._publish_files(writer, work)
+        changes = _changes(writer, touched, total.papers)
+        if changes.removed > total.papers / 2 >= _SHRINKS_FROM / 2 and not options.allow_shrink:
+            raise InputError(
+                f"{changes.removed:,} of {total.papers:,} papers would leave the index",
+                cause="their files are gone or hold less than before",
+                remedy="If that is meant, use --allow-shrink.",
+            )
+        return self._report(work, changes, embedded, writer.counts(), revision)
+
+    def _publish_files(self, writer: Writer, work: _Work) -> list[int]:
+        """Publish, regroup, remove; the records that are new or changed."""
+        touched: list[int] = []
+        gone: list[int] = []
+        for done, (file, expected) in enumerate(work.changed, start=1):
+            change = writer.publish_file(file.key, file.label, expected)
+            regroup(writer, change.changed)
+            touched += change.changed
+            gone += change.gone
+            self._progress("storing", done, len(work.changed))
+        for file in work.relabelled:
+            writer.relabel_file(file.key, file.label)
+        for path in work.gone:
+            gone += writer.records_of(path)
+        remove(writer, gone)
+        for path in work.gone:
+            writer.remove_file(path)
+        writer.sweep()
+        return touched
+
+    def _report(
+        self, work: _Work, changes: _Changes, embedded: int, total: Counts, revision: int
+    ) -> Report:
+        return Report(
+            *(changes.added, changes.updated, changes.removed, changes.unchanged),
+            *(changes.duplicates, embedded, tuple(work.failures), tuple(work.notices)),
+            *(total, revision),
+        )
+
+    def _record_settings(self, writer: Writer) -> None:
         for name in BuiltWith.__slots__:
-            record(name, str(getattr(self._built_with, name)))
-        vector = self._embedder.embed([PROBE])[0] if probe is None else probe
-        record("probe", vector.tobytes().hex())
+            writer.set(name, str(getattr(self._built_with, name)))
+        writer.set("probe", self._embedder.embed([PROBE])[0].tobytes().hex())
 
     # --- generations
 
@@ -297,8 +298,8 @@ class Indexer:
             if total < _SMALLEST_GENERATION:
                 return  # searched exactly
             rows = (
-                (paper_id, paper_vector(matrix))
-                for paper_id, matrix in snapshot.matrices_since(key, 0, dimension)
+                (content, paper_vector(matrix))
+                for _, content, matrix in snapshot.matrices_since(key, 0, dimension)
             )
             self._progress("building", 0, total)
             self.generations.build(
@@ -307,38 +308,23 @@ class Indexer:
             self._progress("building", total, total)
 
 
-def _index_terms(paper: Paper) -> str:
-    return lexical.index_terms(paper.title, paper.text, title_derived=paper.title_derived)
+@dataclass(frozen=True, slots=True)
+class _Changes:
+    """What a revision changed, in papers."""
+
+    added: int = 0
+    updated: int = 0
+    removed: int = 0
+    unchanged: int = 0
+    duplicates: int = 0
 
 
-def _read(file: SourceFile, expected: str) -> tuple[list[Paper], list[Rejected]]:
-    content = file.content()
-    if digest(content) != expected:
-        raise InputError(f"{file.label} changed while it was read", remedy="Index it again.")
-    pieces = list(read_papers(content))
-    papers = [piece[1] for piece in pieces if not isinstance(piece, Rejected)]
-    return papers, [piece for piece in pieces if isinstance(piece, Rejected)]
+def _changes(writer: Writer, touched: list[int], before: int) -> _Changes:
+    total = writer.counts().papers
+    added, updated = writer.count_changed()
+    removed = before + added - total
+    duplicates = writer.count_duplicates(touched)
+    return _Changes(added, updated, removed, total - added - updated, duplicates)
 
 
-def _failures(file: SourceFile, rejected: list[Rejected]) -> list[Failure]:
-    return [Failure(file.label, r.reason, r.remedy, r.ordinal, r.line) for r in rejected]
-
-
-def _reason(error: AskPapersError) -> str:
-    return f"{error.what} ({error.cause})" if error.cause else error.what
-
-
-def _batches(papers: Iterable[Paper]) -> Iterator[list[Paper]]:
-    batch: list[Paper] = []
-    size = 0
-    for paper in papers:
-        batch.append(paper)
-        size += len(paper.sentences)
-        if size >= _BATCH_CHUNKS:
-            yield batch
-            batch, size = [], 0
-    if batch:
-        yield batch
-
-
-__all__ = ["Failure", "IndexUnusable", "Indexer", "Progress", "Report"]
+__all__ = ["Failure", "Indexer", "Notice", "Options", "Progress", "Report"]

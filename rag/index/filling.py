@@ -1,0 +1,113 @@
+"""Computing the vectors that the catalog has not yet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from rag.errors import IndexUnusable
+from rag.index.catalog import Catalog
+from rag.index.embedding import Embedder, Vectors
+from rag.index.reader import BuiltWith, compare_probe
+from rag.index.report import Progress
+from rag.index.snapshot import Snapshot
+from rag.index.writer import Writer
+from rag.schema import Paper
+
+_BATCH_SENTENCES = 512
+_READ_TEXTS = 256
+
+
+class Filler:
+    """Embeds texts and keeps their vectors by content; the caller holds the write lock."""
+
+    def __init__(
+        self, catalog: Catalog, embedder: Embedder, built_with: BuiltWith, progress: Progress
+    ) -> None:
+        self._catalog = catalog
+        self._embedder = embedder
+        self._built_with = built_with
+        self._progress = progress
+
+    def fill(self) -> int:
+        """Embed every text that has no vectors; how many there were.
+
+        Each batch is kept as it is done, so that an interrupted run goes on where it was.
+
+        Raises:
+            IndexUnusable: the model is not the one that the other vectors were made with.
+            ModelError: the model failed; what was done before is kept.
+        """
+        key = self._built_with.key
+        with self._catalog.reading() as snapshot:
+            total = snapshot.count_unembedded(key)
+            if total and is_same_model(snapshot, self._embedder):
+                compare_probe(snapshot, self._embedder)
+        done = 0
+        for batch in _batches(self._waiting(key)):
+            matrices = self._matrices(batch)
+            with self._catalog.writing() as writer:
+                writer.store_matrices(key, matrices)
+            done += len(batch)
+            self._progress("embedding", done, total)
+        return done
+
+    def refill(self, writer: Writer) -> int:
+        """Embed every shown text anew, in the one transaction of `writer`; how many there are.
+
+        Weights of the same name have changed, so that old and new vectors cannot be told apart.
+        """
+        total, done = writer.counts().papers, 0
+        writer.forget_vectors(self._built_with.embedding_model)
+        for batch in _batches(writer.all_papers()):
+            writer.store_matrices(self._built_with.key, self._matrices(batch))
+            done += len(batch)
+            self._progress("embedding", done, total)
+        return done
+
+    def has_other_weights(self, snapshot: Snapshot) -> bool:
+        """Whether the model of that name gives other vectors than those that are stored."""
+        if not is_same_model(snapshot, self._embedder):
+            return False
+        try:
+            compare_probe(snapshot, self._embedder)
+        except IndexUnusable:
+            return True
+        return False
+
+    def _matrices(self, papers: list[Paper]) -> dict[str, Vectors]:
+        chunks = [self._built_with.chunks(paper, self._embedder) for paper in papers]
+        vectors = self._embedder.embed([piece.text for pieces in chunks for piece in pieces])
+        matrices: dict[str, Vectors] = {}
+        start = 0
+        for paper, pieces in zip(papers, chunks, strict=True):
+            matrices[paper.content] = vectors[start : start + len(pieces)]
+            start += len(pieces)
+        return matrices
+
+    def _waiting(self, key: str) -> Iterator[Paper]:
+        last = 0
+        while True:
+            with self._catalog.reading() as snapshot:
+                found = snapshot.unembedded(key, last, _READ_TEXTS)
+            if not found:
+                return
+            last = found[-1][0]
+            yield from (paper for _, paper in found)
+
+
+def is_same_model(snapshot: Snapshot, embedder: Embedder) -> bool:
+    """Whether the index was built with a model of that name."""
+    return snapshot.setting("embedding_model") == embedder.name
+
+
+def _batches(papers: Iterable[Paper]) -> Iterator[list[Paper]]:
+    batch: list[Paper] = []
+    size = 0
+    for paper in papers:
+        batch.append(paper)
+        size += len(paper.sentences)
+        if size >= _BATCH_SENTENCES:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
