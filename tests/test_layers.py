@@ -19,7 +19,8 @@ import rag
 ORDER = (
     "errors schema config text "
     "corpus.records corpus.content corpus.formats corpus.plain corpus.jsonl "
-    "corpus.xmlfile corpus.arxiv corpus.pubmed corpus.otherxml corpus.registry "
+    "corpus.xmlfile corpus.arxiv corpus.pubmed corpus.otherxml "
+    "corpus.pdfpages corpus.pdflayout corpus.pdf corpus.registry "
     "corpus.titles corpus.files corpus.papers corpus "
     "models.catalogue models.files models.fetching models.store models models.llama "
     "index.embedding index.manifest index.snapshot index.catalog index.chunking "
@@ -42,6 +43,7 @@ OWNERS = {
     "tokenizers": {"index.embedding"},
     "xllamacpp": {"models.llama"},
     "defusedxml": {"corpus.xmlfile"},
+    "pypdf": {"corpus.pdfpages"},
     "llama_index": {"llamaindex"},
 }
 NEVER = {"evals", "app", "gradio", "tests"}

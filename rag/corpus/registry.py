@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from rag.corpus import arxiv, jsonl, otherxml, plain, pubmed
+from rag.corpus import arxiv, jsonl, otherxml, pdf, plain, pubmed
 from rag.corpus.content import Content
 from rag.corpus.formats import Format, recognise
 
 FORMATS: tuple[Format, ...] = (
+    pdf.FORMAT,
     arxiv.FORMAT,
     pubmed.FORMAT,
     otherxml.FORMAT,
