@@ -21,7 +21,7 @@ ORDER = (
     "corpus.records corpus.content corpus.formats corpus.plain corpus.jsonl "
     "corpus.xmlfile corpus.arxiv corpus.pubmed corpus.otherxml "
     "corpus.pdfpages corpus.pdflayout corpus.pdf corpus.registry "
-    "corpus.titles corpus.files corpus.papers corpus "
+    "corpus.titles corpus.sources corpus.spool corpus.archives corpus.files corpus.papers corpus "
     "models.catalogue models.files models.fetching models.store models models.llama "
     "index.embedding index.manifest index.snapshot index.catalog index.chunking "
     "index.vectors index.lexical index.lock index.reader index.sync index "
