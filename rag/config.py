@@ -62,6 +62,21 @@ class Config(BaseModel):
         254, ge=16, le=254, description="word pieces in a chunk of several sentences, at most"
     )
 
+    max_file_mb: int = Field(
+        2048, ge=1, le=1_000_000, description="megabytes read from one file, unpacked"
+    )
+    max_record_chars: int = Field(
+        200_000, ge=100, le=100_000_000, description="characters of one title and abstract"
+    )
+    max_records: int = Field(
+        5_000_000, ge=1, le=1_000_000_000, description="records read from one file"
+    )
+    max_pages: int = Field(2_000, ge=1, le=1_000_000, description="pages of one PDF")
+    max_expansion: int = Field(
+        200, ge=1, le=1_000_000, description="unpacked to packed bytes of an archive"
+    )
+    max_pdf_seconds: int = Field(60, ge=1, le=3_600, description="seconds for reading one PDF")
+
     llm: Literal["auto", "openai", "local", "none"] = Field(
         "auto", description="who writes answers; auto: a server, else local weights, else quoting"
     )

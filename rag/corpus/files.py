@@ -65,11 +65,12 @@ def _resolved(path: Path) -> tuple[Path, bool]:
 
 
 def _found(roots: list[tuple[Path, bool]], limits: Limits) -> Iterator[SourceFile | Refused]:
-    seen: set[str] = set()
+    seen: set[str | Refused] = set()
     for root, is_folder in roots:
         for one in _in_folder(root, limits) if is_folder else _named(root, limits):
-            if one.key not in seen:
-                seen.add(one.key)
+            mark = one.key if isinstance(one, SourceFile) else one
+            if mark not in seen:
+                seen.add(mark)
                 yield one
 
 
@@ -120,7 +121,7 @@ def _walk(root: Path) -> Iterator[Path | Refused]:
 
 
 def _is_readable_name(name: str) -> bool:
-    return os.path.splitext(name.lower())[1] in SUFFIXES or is_archive_name(name)
+    return Path(name.lower()).suffix in SUFFIXES or is_archive_name(name)
 
 
 def _checked(path: Path, root: Path) -> Path | Refused:
