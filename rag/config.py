@@ -40,6 +40,13 @@ OPENAI_VARIABLES = {
     "OPENAI_MODEL": "openai_model",
 }
 
+_READING = frozenset(
+    {
+        *("max_file_mb", "max_record_chars", "max_records"),
+        *("max_pages", "max_expansion", "max_pdf_seconds"),
+    }
+)
+
 Seconds = Annotated[float, Field(gt=0, le=86_400)]
 Share = Annotated[float, Field(ge=0, le=1)]
 
@@ -146,8 +153,11 @@ class Config(BaseModel):
         return sentence
 
     def fingerprint(self) -> str:
-        """A hash of every setting that can change an answer; places and secrets are left out."""
-        left_out = {"data_dir", "weights_dir", "openai_api_key", "host", "port"}
+        """A hash of every setting that can change an answer.
+
+        Places, secrets and the limits of what is read are left out: the index has its own name.
+        """
+        left_out = {"data_dir", "weights_dir", "openai_api_key", "host", "port", *_READING}
         kept = self.model_dump(mode="json", exclude=left_out)
         return hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()[:12]
 

@@ -19,6 +19,8 @@ from pathlib import Path
 
 import pytest
 from command import ROOT
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from rag.answering.parts import limits_of
 from rag.config import Config
@@ -240,6 +242,27 @@ def test_i21_a_tar_without_its_end_is_told(tmp_path: Path) -> None:
     found = found_in(tmp_path, tarred(("a.txt", FIRST.encode()))[:1024], "x.tar")
     assert taken(found) == {"x.tar/a.txt": FIRST}
     assert "cut off" in refused(found)["x.tar"]
+
+
+@pytest.mark.parametrize("name", PACKED)
+@given(data=st.data())
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+def test_i21_any_damage_ends_in_members_and_refusals(
+    tmp_path: Path, name: str, data: st.DataObject
+) -> None:
+    packed = bytearray(PACKED[name]())
+    place = data.draw(st.integers(0, len(packed) - 1))
+    packed[place : place + data.draw(st.integers(0, 9))] = data.draw(st.binary(max_size=9))
+    for one in found_in(tmp_path, bytes(packed), name):
+        assert one.label.startswith(name)
+        if isinstance(one, SourceFile):
+            with one.content().open() as stream:
+                assert len(stream.read()) == one.content().size
+        else:
+            assert one.reason
+            assert "\n" not in one.reason
 
 
 @pytest.mark.parametrize("name", ["x.zip", "x.tar", "x.tar.gz", "x.jsonl.gz", "x.tar.bz2"])

@@ -6,6 +6,8 @@ import tracemalloc
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from rag.corpus import Content, Record, Rejected
 from rag.corpus.content import Limits
@@ -319,6 +321,20 @@ def test_what_stands_before_a_fault_in_the_form_is_kept(tail: str, place: str) -
     assert bad.line == 3
     assert place in bad.reason
     assert bad.remedy
+
+
+@given(data=st.data())
+def test_any_damage_ends_in_records_and_rejections(data: st.DataObject) -> None:
+    source = data.draw(st.sampled_from([feed(ENTRY, entry("One.")), articles(ARTICLE)])).encode()
+    place = data.draw(st.integers(0, len(source) - 1))
+    torn = bytearray(source)
+    torn[place : place + data.draw(st.integers(0, 9))] = data.draw(st.binary(max_size=9))
+    try:
+        found = read(bytes(torn))
+    except InputError as error:
+        assert "export.xml" in str(error)
+        return
+    assert [one.ordinal for one in found] == list(range(1, len(found) + 1))
 
 
 @pytest.mark.parametrize("count", [20_000])

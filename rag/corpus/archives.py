@@ -127,7 +127,7 @@ def _reason(error: BaseException) -> str:
     if isinstance(error, LimitExceeded | NotImplementedError):
         return str(error)
     detail = getattr(error, "strerror", None) or str(error) or type(error).__name__
-    return f"it is damaged or cut off ({detail})"
+    return f"it is damaged or cut off ({label_of(' '.join(detail.split()))})"
 
 
 @contextmanager
@@ -188,7 +188,7 @@ def _opener(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Callable[[], Bin
 
 def _refusal_in_zip(info: zipfile.ZipInfo, limits: Limits) -> str | None:
     """Why a member is not unpacked; empty if it is, None if it is passed over."""
-    if info.is_dir():
+    if info.filename.endswith("/"):
         return None
     refusal = _refusal(info.filename)
     if refusal != "":

@@ -20,6 +20,7 @@ from rag.errors import InputError
 DEEPEST = 200  # elements inside each other that a record may have
 _DEEPEST_FILE = 1_000_000  # the same for anything else; the parser keeps their names in memory
 _LARGEST_ITEM = 8_000_000  # characters and elements of one record; its references count too
+_LONGEST_REASON = 200
 _BLOCK = 1 << 16
 _LONGEST_TAG = 1 << 24  # bytes without a tag or text being complete
 _FAULTS = (ParseError, ValueError, LookupError)  # the last is how an unknown encoding is told
@@ -89,7 +90,7 @@ def read_dialect(content: Content, dialect: Dialect) -> Iterator[Record | Reject
         try:
             yield dialect.record(item, item.element)
         except ValueError as error:
-            yield Rejected(item.ordinal, item.line, str(error))
+            yield Rejected(item.ordinal, item.line, " ".join(str(error).split())[:_LONGEST_REASON])
 
 
 def _items(content: Content, dialect: Dialect) -> Iterator[Item]:
