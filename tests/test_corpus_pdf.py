@@ -229,6 +229,22 @@ def test_the_stored_authors(stored: str, names: tuple[str, ...]) -> None:
     assert authors_of(stored) == names
 
 
+def test_control_characters_of_a_font_are_no_text() -> None:
+    lines = set_in_lines(10, 700, "We show \x01\x02 that it can be read in one go.")
+    found = record(pdf(page((100, 740, 10, "Abstract"), *lines), info="/Author(Ann\x02 Lee)"))
+    assert found.text.replace("  ", " ") == "We show that it can be read in one go."
+    assert found.meta.authors == ("Ann Lee",)
+
+
+def test_an_abstract_without_end_is_cut_and_that_is_told() -> None:
+    lines = [f"Sentence {n} of a text that is long enough to fill a page." for n in range(60)]
+    pages = [page((100, 740, 10, "Abstract"), *set_in_lines(6, 720, *lines))]
+    pages += [page(*set_in_lines(6, 740, *lines))] * 2
+    found = record(pdf(*pages))
+    assert 5_900 < len(found.text) <= 6_200
+    assert "end of the abstract was not found" in found.notes[0]
+
+
 def encrypted(password: str, algorithm: str) -> bytes:
     from pypdf import PdfReader, PdfWriter
 

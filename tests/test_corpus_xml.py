@@ -207,6 +207,22 @@ def test_articles_without_abstract_are_rejected_with_their_pmid() -> None:
     ]
 
 
+def test_a_chapter_of_a_book_is_read() -> None:
+    chapter = (
+        "<PubmedBookArticle><BookDocument><PMID>20301295</PMID>"
+        "<Book><BookTitle>GeneReviews</BookTitle><PubDate><Year>1993</Year></PubDate></Book>"
+        "<ArticleTitle>A Disease</ArticleTitle>"
+        "<AuthorList Type='authors'><Author><LastName>Lee</LastName><ForeName>Ann</ForeName>"
+        "</Author></AuthorList>"
+        "<Abstract><AbstractText>A disease is described.</AbstractText></Abstract>"
+        "</BookDocument></PubmedBookArticle>"
+    )
+    found = record(articles(chapter))
+    assert (found.title, found.text) == ("A Disease", "A disease is described.")
+    assert (found.meta.venue, found.meta.year, found.meta.key) == ("GeneReviews", 1993, "20301295")
+    assert found.meta.authors == ("Ann Lee",)
+
+
 def test_an_abstract_in_another_language_is_taken_at_need_and_told() -> None:
     other = (
         "<PubmedArticle><MedlineCitation><PMID>5</PMID><Article/>"
@@ -299,6 +315,14 @@ def test_i22_a_record_larger_than_any_paper_is_refused_and_the_next_is_taken() -
     assert isinstance(found[0], Rejected)
     assert "8,000,000" in found[0].reason
     assert isinstance(found[1], Record)
+
+
+@pytest.mark.timeout(60)
+def test_i22_a_tag_that_does_not_end_is_refused_before_it_fills_the_memory() -> None:
+    found = read(feed(entry("One."), f"<entry><a b='{'x' * 30_000_000}'/></entry>"))
+    assert isinstance(found[0], Record)
+    assert isinstance(found[1], Rejected)
+    assert "16,777,216 bytes" in found[1].reason
 
 
 @pytest.mark.parametrize(

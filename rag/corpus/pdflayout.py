@@ -16,7 +16,7 @@ _TITLE_LINES, _LONGEST_TITLE = 6, 400
 _LONGEST_HEADING = 60
 
 _HEADING = re.compile(
-    r"(?:\d\.?\s+)?(?:abstract|summary|a\s?b\s?s\s?t\s?r\s?a\s?c\s?t)\s*(?:[.:—–-]+\s*(?P<rest>.*))?\Z",
+    r"(?:[01]\.?\s+)?(?:abstract|summary|a\s?b\s?s\s?t\s?r\s?a\s?c\s?t)\s*(?:[.:—–-]+\s*(?P<rest>.*))?\Z",
     re.IGNORECASE,
 )
 _AFTER = re.compile(
@@ -35,7 +35,6 @@ _FILE_NAME = re.compile(
     r"|paper title|\Adoi:|\Apii\b",
     re.IGNORECASE,
 )
-_NO_NAMES = frozenset("author authors admin administrator user owner unknown anonymous".split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,12 +186,15 @@ def identifiers_of(lines: Sequence[Line], info: Mapping[str, str]) -> tuple[str,
 
 
 def authors_of(stored: str) -> tuple[str, ...]:
-    """The names in the stored field; a single word is the login of who made the file."""
-    parts = [" ".join(part.split()) for part in re.split(r";|\band\b|&", stored)]
-    if not any(";" in stored for _ in parts) and all(" " in p.strip() for p in stored.split(",")):
-        parts = [piece for part in parts for piece in part.split(",")]
-    names = (_first_last(part.strip()) for part in parts)
-    return tuple(name for name in names if " " in name and name.lower() not in _NO_NAMES)
+    """The names in the stored field; a single word is the login of who made the file.
+
+    Commas part the names where each piece has a first and a last one, else they stand inside them.
+    """
+    between = r";|\band\b|&"
+    if ";" not in stored and all(" " in piece.strip() for piece in stored.split(",")):
+        between += "|,"
+    names = (_first_last(" ".join(part.split())) for part in re.split(between, stored))
+    return tuple(name for name in names if " " in name)
 
 
 def _first_last(name: str) -> str:

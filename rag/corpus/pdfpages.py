@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import logging
 import math
+import re
 import resource
 import signal
 import sys
@@ -21,6 +22,7 @@ FIRST_PAGES = 3
 _MEMORY = 1 << 30  # bytes of address space
 _MOST_CHARS = 100_000  # of the text of one page
 _INFO = ("Title", "Author", "Keywords", "Subject", "doi")
+_NO_TEXT = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 _UPRIGHT = 0.9  # cosine of the steepest line that still counts as horizontal
 
 Line = tuple[int, float, float, str]
@@ -76,7 +78,13 @@ def contents(stream: BinaryIO, most_pages: int) -> dict[str, object]:
 
 def _info(reader: Any) -> dict[str, str]:
     stored = reader.metadata or {}
-    return {name: str(stored[f"/{name}"])[:2000] for name in _INFO if stored.get(f"/{name}")}
+    found = {name: stored.get(f"/{name}") for name in _INFO}
+    return {name: _clean(str(value)[:2000]) for name, value in found.items() if value}
+
+
+def _clean(text: str) -> str:
+    """Without the control characters and halves of pairs that fonts without names leave."""
+    return _NO_TEXT.sub("", text)
 
 
 def _lines(number: int, page: Any) -> Iterator[Line]:
@@ -115,7 +123,7 @@ def _line(number: int, pieces: list[tuple[str, float, float]]) -> Iterator[Line]
     if written:
         _, size, height = max(written, key=lambda piece: len(piece[0]))
         text = "".join(text for text, _, _ in pieces).strip()
-        yield number, round(size, 1), round(height, 1), text.encode("utf-8", "replace").decode()
+        yield number, round(size, 1), round(height, 1), _clean(text)
 
 
 def _scale(outer: Sequence[float], inner: Sequence[float]) -> float:
