@@ -107,6 +107,9 @@ class Config(BaseModel):
     max_retries: int = Field(2, ge=0, le=10, description="repeats after a passing server fault")
     max_retry_wait: Seconds = Field(60.0, description="longest wait that a server may ask for")
     max_answer_tokens: int = Field(400, ge=16, le=32_768, description="tokens of one answer")
+    token_budget: int = Field(
+        0, ge=0, description="tokens that one run of the program may use; 0: no limit"
+    )
 
     max_question_chars: int = Field(8_000, ge=1, le=1_000_000, description="longest question")
     top_k: int = Field(10, ge=1, le=1_000, description="papers that a search returns")
@@ -118,7 +121,10 @@ class Config(BaseModel):
     )
     evidence_papers: int = Field(4, ge=1, le=50, description="papers that an answer draws on")
     evidence_sentences: int = Field(
-        9, ge=1, le=100, description="sentences that an answer draws on"
+        9, ge=1, le=100, description="sentences that an answer draws on, at most"
+    )
+    evidence_chars: int = Field(
+        1_400, ge=100, le=1_000_000, description="characters of those sentences together, at most"
     )
 
     host: str = Field("127.0.0.1", description="address of the chat page")
@@ -155,9 +161,11 @@ class Config(BaseModel):
     def fingerprint(self) -> str:
         """A hash of every setting that can change an answer.
 
-        Places, secrets and the limits of what is read are left out: the index has its own name.
+        Not of places, secrets and budgets, nor of the limits of what is read: the index has a
+        name of its own.
         """
-        left_out = {"data_dir", "weights_dir", "openai_api_key", "host", "port", *_READING}
+        places = {"data_dir", "weights_dir", "host", "port"}
+        left_out = {*places, "openai_api_key", "token_budget", *_READING}
         kept = self.model_dump(mode="json", exclude=left_out)
         return hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()[:12]
 
