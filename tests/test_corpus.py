@@ -281,7 +281,7 @@ def test_any_text_is_read_without_losing_or_inventing_a_character(content: str) 
 
 
 def test_a_folder_is_searched_to_the_bottom_in_a_stable_order(tmp_path: Path) -> None:
-    for name in ["z.txt", "a/c.JSONL", "a/b/d.txt", ".hidden.txt", ".git/e.txt", "f.pdf", "g.md"]:
+    for name in ["z.txt", "a/c.JSONL", "a/b/d.txt", ".hidden.txt", ".git/e.txt", "f.png", "g.md"]:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(FIRST)
     expected = [f"{tmp_path.name}/{name}" for name in ["z.txt", "a/c.JSONL", "a/b/d.txt"]]

@@ -19,8 +19,9 @@ import rag
 ORDER = (
     "errors schema config text.sentences text.mojibake text.normal text.terms text "
     "corpus.records corpus.encoding corpus.content corpus.formats corpus.plain corpus.jsonl "
-    "corpus.registry "
-    "corpus.titles corpus.files corpus.papers corpus "
+    "corpus.xmlfile corpus.arxiv corpus.pubmed corpus.otherxml "
+    "corpus.pdfpages corpus.pdflayout corpus.pdf corpus.registry "
+    "corpus.titles corpus.sources corpus.spool corpus.archives corpus.files corpus.papers corpus "
     "models.catalogue models.files models.fetching models.store models models.llama "
     "index.embedding index.manifest index.identity index.snapshot index.lexical index.migrations "
     "index.writer index.grouping index.lock index.catalog index.chunking index.vectors "
@@ -44,6 +45,8 @@ OWNERS = {
     "openvino": {"index.embedding"},
     "tokenizers": {"index.embedding"},
     "xllamacpp": {"models.llama"},
+    "defusedxml": {"corpus.xmlfile"},
+    "pypdf": {"corpus.pdfpages"},
     "llama_index": {"llamaindex"},
 }
 NEVER = {"evals", "app", "gradio", "tests"}

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from rag.corpus import jsonl, plain
+from rag.corpus import arxiv, jsonl, otherxml, pdf, plain, pubmed
 from rag.corpus.content import Content
 from rag.corpus.formats import Format, recognise
 
-FORMATS: tuple[Format, ...] = (jsonl.FORMAT, plain.FORMAT)
+FORMATS: tuple[Format, ...] = (
+    pdf.FORMAT,
+    arxiv.FORMAT,
+    pubmed.FORMAT,
+    otherxml.FORMAT,
+    jsonl.FORMAT,
+    plain.FORMAT,
+)
 
 SUFFIXES = frozenset(suffix for one in FORMATS for suffix in one.suffixes)
 
