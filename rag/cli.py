@@ -12,13 +12,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from rag.cli_models import models
+from rag.cli_papers import papers
 from rag.errors import EXIT_PARTLY_FAILED, AnswerIncomplete, UsageError
 from rag.exits import run
+from rag.flags import AsJson, Batch, ConfigFile, DataDir, Llm, Out, print_json, settings
 
 if TYPE_CHECKING:
     from rag.answering.assistant import Assistant
     from rag.answering.events import Event
-    from rag.config import Config, Loaded
+    from rag.config import Config
 
 app = typer.Typer(
     help="Ask questions over paper abstracts; every sentence of an answer is supported by one.",
@@ -29,24 +32,8 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-models = typer.Typer(help="Model weights: list, fetch, check, add.", no_args_is_help=True)
+app.add_typer(papers, name="papers")
 app.add_typer(models, name="models")
-
-DataDir = Annotated[
-    Path | None, typer.Option("--data-dir", help="Where catalog and index are (RAG_DATA_DIR).")
-]
-ConfigFile = Annotated[Path | None, typer.Option("--config", help="Another configuration file.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON on standard output.")]
-Llm = Annotated[
-    str | None, typer.Option("--llm", help="Who writes: auto, openai, local or none (quoting).")
-]
-Batch = Annotated[
-    Path | None,
-    typer.Option("--batch", help='Many at once: a file of lines {"id": …, "question": …}.'),
-]
-Out = Annotated[
-    Path | None, typer.Option("--out", help="With --batch: append here, and resume from here.")
-]
 
 
 @app.command(epilog="Examples: rag index · rag index papers/ more.jsonl · rag index --rebuild")
@@ -60,24 +47,37 @@ def index(
     compact: Annotated[
         bool, typer.Option("--compact", help="Put all vectors into one generation now.")
     ] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Change nothing if anything cannot be read.")
+    ] = False,
+    allow_shrink: Annotated[
+        bool, typer.Option("--allow-shrink", help="More than half of the papers may leave.")
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would change, and change nothing.")
+    ] = False,
+    wait: Annotated[
+        bool, typer.Option("--wait", help="If another process writes, wait until it is done.")
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")] = False,
     as_json: AsJson = False,
     data_dir: DataDir = None,
     config_file: ConfigFile = None,
 ) -> None:
     """Index papers, or bring the index up to date with its files."""
-    config = _settings(data_dir=data_dir, file=config_file).config
+    config = settings(data_dir=data_dir, file=config_file).config
     from rag import jsonform, terminal
-    from rag.answering.parts import built_with, embedder_of
-    from rag.index.sync import Indexer
+    from rag.answering.parts import built_with, embedder_of, limits_of
+    from rag.index.sync import Indexer, Options
 
     with nullcontext(_no_progress) if quiet else terminal.counting("papers") as progress:
         indexer = Indexer(config.data_dir, embedder_of(config), built_with(config), progress)
         if compact:
             indexer.rebuild_vectors()
-        report = indexer.rebuild() if rebuild else indexer.sync(paths or [Path("seeds")])
+        options = Options(strict, allow_shrink, dry_run, wait, limits_of(config))
+        report = indexer.rebuild() if rebuild else indexer.sync(paths or [Path("seeds")], options)
     if as_json:
-        _print_json(jsonform.report(report))
+        print_json(jsonform.report(report))
     elif not quiet or report.failures:
         terminal.show_report(report)
     if report.failures:
@@ -103,7 +103,7 @@ def search(
             return
         found = assistant.search(_required(query, out, "search"))
         if as_json:
-            _print_json(jsonform.found(found))
+            print_json(jsonform.found(found))
         else:
             terminal.show_found(found)
 
@@ -150,12 +150,12 @@ def doctor(
     config_file: ConfigFile = None,
 ) -> None:
     """Check settings, weights, index and model server; say what to do about each fault."""
-    config = _settings(data_dir=data_dir, file=config_file).config
+    config = settings(data_dir=data_dir, file=config_file).config
     from rag.doctor import examine
 
     checks = examine(config, repair=repair)
     if as_json:
-        _print_json({"checks": [check.as_json() for check in checks]})
+        print_json({"checks": [check.as_json() for check in checks]})
     else:
         for check in checks:
             mark = "ok  " if check.ok else "FAIL"
@@ -168,110 +168,14 @@ def config(
     as_json: AsJson = False, data_dir: DataDir = None, config_file: ConfigFile = None
 ) -> None:
     """Show the settings in force, where each comes from, and what it means."""
-    loaded = _settings(data_dir=data_dir, file=config_file)
+    loaded = settings(data_dir=data_dir, file=config_file)
     values = loaded.config.model_dump(mode="json")
     if as_json:
-        _print_json({"settings": values, "origins": dict(loaded.origins)})
+        print_json({"settings": values, "origins": dict(loaded.origins)})
         return
     for name, field in type(loaded.config).model_fields.items():
         origin = loaded.origins.get(name, "default")
         typer.echo(f"{_setting(name, values[name])}  # {field.description} ({origin})")
-
-
-@models.command("list")
-def list_models(as_json: AsJson = False, config_file: ConfigFile = None) -> None:
-    """The models that can be used, and which are here."""
-    config = _settings(file=config_file).config
-    from rag.models.catalogue import MODELS
-    from rag.models.store import WeightStore
-
-    store = WeightStore(config.weights_dir)
-    rows = [
-        {
-            "name": m.name,
-            "kind": m.kind,
-            "bytes": m.size,
-            "status": store.status(m.name),
-            "licence": m.licence,
-            "description": m.description,
-        }
-        for m in MODELS.values()
-    ]
-    if as_json:
-        _print_json({"models": rows})
-        return
-    for row in rows:
-        size = f"{int(str(row['bytes'])) / 1e6:,.0f} MB"
-        typer.echo(
-            f"{row['name']:24} {row['kind']:9} {size:>9}  {row['status']:8} {row['description']}"
-        )
-
-
-@models.command("pull")
-def pull_models(
-    names: Annotated[
-        list[str] | None, typer.Argument(help="Models; if none is named, those the settings use.")
-    ] = None,
-    quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="Say nothing of models that are here.")
-    ] = False,
-    config_file: ConfigFile = None,
-) -> None:
-    """Fetch weights: resumable, checked against their pinned hashes."""
-    config = _settings(file=config_file).config
-    from rag import terminal
-    from rag.models.catalogue import find_model
-    from rag.models.store import Progress, WeightStore, needed_models
-
-    store = WeightStore(config.weights_dir)
-    for name in names or needed_models(config):
-        if store.present(name):
-            if not quiet:
-                typer.echo(f"{name} is here.", err=True)
-            continue
-        if not terminal.err.is_terminal:
-            typer.echo(f"fetching {name}, {find_model(name).size / 1e6:,.0f} MB", err=True)
-        with terminal.downloading() as bar:
-
-            def report(progress: Progress, bar: Callable[[str, int, int], None] = bar) -> None:
-                bar(progress.model, progress.bytes_done, progress.bytes_total)
-
-            store.pull(name, report)
-
-
-@models.command("verify")
-def verify_models(
-    names: Annotated[
-        list[str] | None, typer.Argument(help="Models; if none is named, those that are here.")
-    ] = None,
-    config_file: ConfigFile = None,
-) -> None:
-    """Compare weights with their pinned hashes."""
-    config = _settings(file=config_file).config
-    from rag.models.catalogue import MODELS
-    from rag.models.store import WeightStore
-
-    store = WeightStore(config.weights_dir)
-    chosen = names or [name for name in MODELS if store.status(name) != "missing"]
-    if not chosen:
-        raise UsageError("There are no weights here", remedy="Run `rag models pull` first.")
-    for name in chosen:
-        store.verify(name)
-        typer.echo(f"{name}: intact")
-
-
-@models.command("add")
-def add_model(
-    name: Annotated[str, typer.Argument(help="The model that the file belongs to.")],
-    path: Annotated[Path, typer.Argument(help="A file, or a folder that holds the files.")],
-    config_file: ConfigFile = None,
-) -> None:
-    """Take weights from a file of yours, if they are the pinned ones."""
-    config = _settings(file=config_file).config
-    from rag.models.store import WeightStore
-
-    added = WeightStore(config.weights_dir).add(name, path)
-    typer.echo(f"{name}: added {', '.join(added)}")
 
 
 def main() -> None:
@@ -279,16 +183,9 @@ def main() -> None:
     run(app, "rag")
 
 
-def _settings(*, data_dir: Path | None = None, file: Path | None = None, **flags: Any) -> Loaded:
-    from rag import config as settings
-
-    overrides = {"data_dir": data_dir, **flags}
-    return settings.load({k: v for k, v in overrides.items() if v is not None}, file=file)
-
-
 @contextmanager
 def _assistant(**flags: Any) -> Iterator[Assistant]:
-    config: Config = _settings(**flags).config
+    config: Config = settings(**flags).config
     from rag.answering.assistant import Assistant
 
     with Assistant.from_config(config, _notify) as assistant:
@@ -301,7 +198,7 @@ def _show_answer(events: Iterator[Event], *, as_json: bool) -> None:
 
     if as_json:
         answer = last_answer(events)
-        _print_json(jsonform.answer(answer))
+        print_json(jsonform.answer(answer))
     else:
         answer = terminal.show_events(events)
     if not answer.complete:
@@ -340,11 +237,6 @@ def _required(text: str | None, out: Path | None, command: str) -> str:
             f"rag {command} needs a question", remedy=f"Example: rag {command} 'What is …?'"
         )
     return os.fsencode(text).decode("utf-8", "replace")  # whatever the locale made of it
-
-
-def _print_json(value: dict[str, Any]) -> None:
-    escaped = not (sys.stdout.encoding or "").lower().startswith("utf")
-    sys.stdout.write(json.dumps(value, ensure_ascii=escaped, indent=2) + "\n")
 
 
 def _waits() -> Callable[[str], None] | None:

@@ -5,13 +5,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
 from rag.errors import AskPapersError
-from rag.index.sync import Report
+from rag.index.browse import Merged, Source
+from rag.index.report import Report
 from rag.retrieval.search import Found
-from rag.schema import Answer, Citation, Claim, Evidence, Hit, Nearest, Paper
+from rag.schema import Answer, Citation, Claim, Evidence, Hit, Metadata, Nearest, Paper
 
 Json = dict[str, Any]
 
@@ -70,6 +72,50 @@ def paper_head(paper: Paper) -> Json:
         "title": paper.title,
         "title_derived": paper.title_derived,
     }
+
+
+def listing(papers: Sequence[Paper], total: int) -> Json:
+    """The result of `rag papers list`."""
+    return {"papers": [_listed(paper) for paper in papers], "total": total}
+
+
+def paper(found: Paper, sources: Sequence[Source]) -> Json:
+    """The result of `rag papers show`."""
+    return {**_listed(found), "sources": [_source(one) for one in sources], "text": found.text}
+
+
+def duplicates(found: Sequence[Merged]) -> Json:
+    """The result of `rag papers duplicates`."""
+    return {
+        "merged": [
+            {
+                **paper_head(one.paper),
+                "reasons": list(one.reasons),
+                "sources": [_source(source) for source in one.sources],
+            }
+            for one in found
+        ]
+    }
+
+
+def _listed(paper: Paper) -> Json:
+    return {**paper_head(paper), "version": paper.version, **_meta(paper.meta)}
+
+
+def _source(source: Source) -> Json:
+    return {
+        "source": source.label,
+        "ordinal": source.ordinal,
+        "line": source.line,
+        "title": source.title,
+        "shown": source.shown,
+        **_meta(source.meta),
+    }
+
+
+def _meta(meta: Metadata) -> Json:
+    values = asdict(meta)
+    return {**values, "authors": list(meta.authors), "keywords": list(meta.keywords)}
 
 
 def _hit(hit: Hit) -> Json:

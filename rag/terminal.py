@@ -22,6 +22,7 @@ from rich.progress import (
 
 from rag.answering.citations import render_claim
 from rag.answering.events import ClaimMade, Done, Event, Notice
+from rag.index.browse import Merged, Source
 from rag.index.report import Failure, Report
 from rag.index.report import Notice as Mended
 from rag.retrieval.search import Found
@@ -111,6 +112,53 @@ def _show_some(what: str, items: Sequence[Failure | Mended]) -> None:
         err.print(f"[yellow]{what}[/] {_text(str(item))}")
     if (more := len(items) - _SHOWN) > 0:
         err.print(f"… and {more:,} more; --json lists them all.")
+
+
+def show_listing(papers: Sequence[Paper], total: int) -> None:
+    """Papers in a few words each."""
+    if not papers:
+        out.print("No paper has that." if not total else "")
+    for paper in papers:
+        about = ", ".join(part for part in (paper.meta.venue, str(paper.meta.year or "")) if part)
+        out.print(f"[bold]{_title(paper)}[/]  [dim]{_place(paper)}[/]  {_text(about)}".rstrip())
+    if total > len(papers):
+        err.print(f"… and {total - len(papers):,} more; --limit 0 shows them all.")
+
+
+def show_paper(paper: Paper, sources: Sequence[Source]) -> None:
+    """One paper with all that is known of it."""
+    meta = paper.meta
+    derived = "  [dim](title derived from the abstract)[/]" if paper.title_derived else ""
+    out.print(f"[bold]{_title(paper)}[/]{derived}")
+    facts = {
+        "authors": ", ".join(meta.authors),
+        "venue": meta.venue,
+        "year": str(meta.year or ""),
+        "DOI": meta.doi,
+        "arXiv": meta.arxiv,
+        "URL": meta.url,
+        "keywords": ", ".join(meta.keywords),
+        "id": f"{paper.id}, version {paper.version}",
+    }
+    for name, value in facts.items():
+        if value:
+            out.print(f"[dim]{name}[/] {_text(value)}")
+    for source in sources:
+        out.print(f"[dim]source[/] {_text(f'{source.label}:{source.ordinal}')}")
+    out.print(f"\n{_text(paper.text)}")
+
+
+def show_duplicates(found: Sequence[Merged]) -> None:
+    """Papers with several sources, and why they are one."""
+    if not found:
+        out.print("Every paper has one source.")
+    for one in found:
+        out.print(f"[bold]{_title(one.paper)}[/]  [dim]{_text('; '.join(one.reasons))}[/]")
+        for source in one.sources:
+            mark = "  (shown)" if source.shown else ""
+            out.print(
+                f"    {_text(f'{source.label}:{source.ordinal}')}  {_text(source.title)}{mark}"
+            )
 
 
 @contextmanager

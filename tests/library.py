@@ -168,17 +168,21 @@ class Library:
 
 
 def same(found: Found, other: Found) -> bool:
-    """Whether two searches gave the same papers with the same scores and sentences."""
+    """Whether two searches gave the same papers with the same scores and sentences.
 
-    def shown(result: Found) -> list[tuple[str, float, list[tuple[int, float]]]]:
-        return [
+    Ties are in the order of ids, which are those of a paper's first version.
+    """
+
+    def shown(result: Found) -> list[tuple[float, str, list[tuple[int, float]]]]:
+        hits = [
             (
+                -round(hit.score, 4),
                 hit.paper.content,
-                round(hit.score, 4),
                 [(item.index, round(item.score, 4)) for item in hit.evidence],
             )
             for hit in result.hits
         ]
+        return sorted(hits)
 
     return shown(found) == shown(other)
 

@@ -25,7 +25,8 @@ ORDER = (
     "models.catalogue models.files models.fetching models.store models models.llama "
     "index.embedding index.manifest index.identity index.snapshot index.lexical index.migrations "
     "index.writer index.grouping index.lock index.catalog index.chunking index.vectors "
-    "index.reader index.report index.filling index.sync index "
+    "index.reader index.report index.intake index.filling index.sync "
+    "index.browse index.curation index "
     "retrieval.query retrieval.fusion retrieval.evidence retrieval.lookup retrieval.search "
     "retrieval "
     "answering.wire answering.faults answering.connection answering.retry answering.stop "
@@ -33,7 +34,8 @@ ORDER = (
     "answering.local answering.replies answering.citations answering.prompting answering.support "
     "answering.abstention answering.events answering.writing answering.parts answering.work "
     "answering.assistant answering "
-    "export history llamaindex server display jsonform batch terminal doctor exits cli"
+    "export history llamaindex server display jsonform batch terminal doctor exits flags "
+    "cli_papers cli_models cli"
 ).split()
 
 OWNERS = {

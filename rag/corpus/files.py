@@ -113,7 +113,7 @@ def _walk(root: Path) -> Iterator[Path | Refused]:
         subfolders[:] = sorted(name for name in subfolders if not name.startswith("."))
         for name in subfolders:
             if (path := Path(folder, name)).is_symlink():
-                yield _refused(path, root, "a link to a folder is not followed")
+                yield _passed_over(path, root, "a link to a folder is not followed")
         for name in sorted(names):
             if not name.startswith(".") and _is_readable_name(name):
                 yield _checked(Path(folder, name), root)
@@ -129,21 +129,22 @@ def _checked(path: Path, root: Path) -> Path | Refused:
         resolved = path.resolve(strict=True)
         mode = resolved.stat().st_mode
     except (OSError, RuntimeError) as error:
-        return _refused(path, root, f"it leads nowhere ({_cause(error)})")
+        return _passed_over(path, root, f"it leads nowhere ({_cause(error)})")
     if not resolved.is_relative_to(root):
-        return _refused(path, root, "a link that leads out of the folder is not followed")
+        return _passed_over(path, root, "a link that leads out of the folder is not followed")
     if stat.S_ISREG(mode):
         return path
     kind = next((name for test, name in _KINDS if test(mode)), "no file")
-    return _refused(path, root, f"it is {kind}")
+    return _passed_over(path, root, f"it is {kind}")
 
 
 def _unreadable(error: OSError, root: Path) -> Refused:
-    return _refused(Path(error.filename), root, f"it cannot be read ({_cause(error)})")
+    path = Path(error.filename)
+    return Refused(shown(path), _label(path, root), f"it cannot be read ({_cause(error)})")
 
 
-def _refused(path: Path, root: Path, reason: str) -> Refused:
-    return Refused(shown(path), _label(path, root), reason)
+def _passed_over(path: Path, root: Path, reason: str) -> Refused:
+    return Refused(shown(path), _label(path, root), reason, passed_over=True)
 
 
 def _label(path: Path, root: Path) -> str:

@@ -65,12 +65,17 @@ class SourceFile:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """A file, folder or member that is not read. What is known under `key` is not gone."""
+    """A file, folder or member that is not read. What is known under `key` is not gone.
+
+    `passed_over`: nothing that could hold papers is lost by it, such as a pipe, or a link that
+    leads elsewhere.
+    """
 
     key: str
     label: str
     reason: str
     remedy: str = ""
+    passed_over: bool = False
 
     def error(self) -> InputError:
         """The refusal of something that was named."""

@@ -46,11 +46,16 @@ def search(snapshot: Snapshot, question: str, limit: int) -> LexicalHits:
         " (SELECT rowid, bm25(postings) AS score, terms FROM postings"
         "  WHERE postings MATCH ? ORDER BY rank LIMIT ?) m"
         " JOIN papers p ON p.id = m.rowid ORDER BY m.score, p.paper_id",
-        (" OR ".join(f'"{term}"' for term in wanted), limit),
+        (" OR ".join(quoted(term) for term in wanted), limit),
     ).fetchall()
     held = [set(row[2].split()) for row in rows[:_COVERAGE_DEPTH]]
     coverage = _coverage(inverse_frequencies(snapshot, wanted), held)
     return LexicalHits({row[0]: row[1] for row in rows}, coverage)
+
+
+def quoted(term: str) -> str:
+    """A term as a full-text query has it, where bare words may be operators."""
+    return f'"{term}"'
 
 
 def inverse_frequencies(snapshot: Snapshot, wanted: Sequence[str]) -> dict[str, float]:

@@ -91,6 +91,15 @@ class Snapshot:
             (ordinal,),
         ).fetchall()
 
+    def named(self, key: str) -> list[str]:
+        """The papers of which a record goes by `key`; see identity.identity_keys."""
+        rows = self.connection.execute(
+            "SELECT DISTINCT p.paper_id FROM identities i JOIN records r ON r.id = i.record"
+            " JOIN papers p ON p.id = r.paper WHERE i.key = ? ORDER BY p.id",
+            (key,),
+        )
+        return [row[0] for row in rows]
+
     def shown(self, contents: Iterable[str]) -> dict[str, str]:
         """The paper that shows each of the given contents now, for those that are shown."""
         rows = self.connection.execute(

@@ -1,6 +1,6 @@
 """Making the index hold what the files hold, at the cost of what has changed.
 
-    plan ─▶ stage ─▶ embed ─▶ publish ─▶ refresh the generation of vectors
+    take in ─▶ embed ─▶ publish ─▶ refresh the generation of vectors
 
 What is read and embedded is stored as it comes, unseen, so that an interrupted run has lost
 nothing that was computed; then one transaction publishes papers, records and terms together. A
@@ -9,62 +9,29 @@ generation of vectors is built when the papers outside the current one have beco
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from itertools import islice
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from rag.corpus import Content, Limits, Rejected, SourceFile, find_files, read_papers
-from rag.corpus.files import digest, shown
+from rag.corpus.files import find_sources
 from rag.errors import InputError
 from rag.index.catalog import LOCK, Catalog
 from rag.index.embedding import PROBE, Embedder
 from rag.index.filling import Filler
 from rag.index.grouping import regroup, remove
+from rag.index.intake import DEFAULT, Intake, Options, Work
 from rag.index.lock import write_lock
 from rag.index.manifest import Damaged
 from rag.index.reader import BuiltWith, paper_vector
 from rag.index.report import Failure, Notice, Progress, Report
 from rag.index.snapshot import Counts
 from rag.index.vectors import Generations
-from rag.index.writer import StagedRecord, Writer
+from rag.index.writer import Writer
 
-_LIMITS = Limits()
-_STAGED_AT_ONCE = 1_000
 _SMALLEST_GENERATION = 16
 _DELTA_ROWS = 256
 _DELTA_SHARE = 0.1
 _SHRINKS_FROM = 20  # papers below which losing more than half is nothing to ask back about
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """How a run goes about its files.
-
-    `strict`: whatever cannot be read ends the run before anything is published. `allow_shrink`:
-    more than half of the papers may go. `dry_run`: report what would change, change nothing.
-    """
-
-    strict: bool = False
-    allow_shrink: bool = False
-    dry_run: bool = False
-    wait: bool = False
-    limits: Limits = _LIMITS
-
-
-@dataclass(slots=True)
-class _Work:
-    """The files of one run: how many, those to publish, those that are gone, what failed."""
-
-    files: int = 0
-    changed: list[tuple[SourceFile, str]] = field(default_factory=list)
-    gone: list[str] = field(default_factory=list)
-    relabelled: list[SourceFile] = field(default_factory=list)
-    failures: list[Failure] = field(default_factory=list)
-    notices: list[Notice] = field(default_factory=list)
-
-
-DEFAULT = Options()
 
 
 class _DryRun(Exception):
@@ -86,6 +53,7 @@ class Indexer:
         self._embedder = embedder
         self._built_with = built_with
         self._progress = progress
+        self._intake = Intake(self.catalog, built_with, progress)
         self._filler = Filler(self.catalog, embedder, built_with, progress)
 
     def sync(self, paths: Sequence[Path], options: Options = DEFAULT) -> Report:
@@ -97,11 +65,10 @@ class Indexer:
             IndexLocked: another process writes.
             IndexUnusable: the index was built with other settings.
         """
-        files = find_files(paths)
+        sources = find_sources(paths, options.limits)
         with write_lock(self._lock, wait=options.wait):
             self.catalog.create()
-            work = self._plan(files, paths, options)
-            self._stage(work, options)
+            work = self._intake.take(sources, paths, options)
             if options.dry_run:
                 return self._tried(work)
             embedded = self._filler.fill()
@@ -134,86 +101,9 @@ class Indexer:
             self.catalog.create()
             self._build_generation()
 
-    # --- reading
-
-    def _plan(self, files: list[SourceFile], paths: Sequence[Path], options: Options) -> _Work:
-        work = _Work(len(files))
-        with self.catalog.reading() as snapshot:
-            self._built_with.compare(snapshot)
-            known = snapshot.files()
-        found = {file.key for file in files}
-        roots = [Path(shown(path.resolve())) for path in paths if path.is_dir()]
-        work.gone = [
-            path
-            for path in known
-            if path not in found and any(Path(path).is_relative_to(root) for root in roots)
-        ]
-        for file in files:
-            try:
-                now = digest(file.content(options.limits))
-            except InputError as error:
-                work.failures.append(Failure.of_file(file.label, error))
-                continue
-            digest_then, label_then = known.get(file.key, ("", ""))
-            if digest_then != now:
-                work.changed.append((file, now))
-            elif label_then != file.label:
-                work.relabelled.append(file)
-        return work
-
-    def _stage(self, work: _Work, options: Options) -> None:
-        """Read the changed files into the catalog; drop from `work` those that cannot be read."""
-        with self.catalog.writing() as writer:
-            writer.forget_staged()
-        readable = []
-        for number, (file, expected) in enumerate(work.changed, start=1):
-            try:
-                self._stage_file(work, file, expected, options.limits)
-                readable.append((file, expected))
-            except InputError as error:
-                work.failures.append(Failure.of_file(file.label, error))
-                with self.catalog.writing() as writer:
-                    writer.drop_staged(file.key)
-            self._progress("reading", number, len(work.changed))
-        work.changed = readable
-        if work.failures and (options.strict or len(work.failures) >= work.files):
-            self._end_run(work, options)
-        with self.catalog.writing() as writer:
-            writer.sweep()
-
-    def _end_run(self, work: _Work, options: Options) -> None:
-        unread = sum(failure.ordinal is None for failure in work.failures)
-        if unread >= work.files:
-            raise work.failures[0].error()
-        if options.strict:
-            more = f" and {len(work.failures) - 1} more" if len(work.failures) > 1 else ""
-            raise InputError(
-                f"Nothing was indexed: {work.failures[0].told}{more}",
-                remedy="Mend what is named, or leave out --strict.",
-            )
-
-    def _stage_file(self, work: _Work, file: SourceFile, expected: str, limits: Limits) -> None:
-        content = file.content(limits)
-        records = self._records(work, content)
-        while batch := list(islice(records, _STAGED_AT_ONCE)):
-            with self.catalog.writing() as writer:
-                writer.stage(file.key, batch)
-        work.notices += [Notice(content.label, note) for note in content.notes]
-        if digest(file.content(limits)) != expected:
-            raise InputError(f"{file.label} changed while it was read", remedy="Index it again.")
-
-    def _records(self, work: _Work, content: Content) -> Iterator[StagedRecord]:
-        for piece in read_papers(content):
-            if isinstance(piece, Rejected):
-                work.failures.append(Failure.of_record(content.label, piece))
-                continue
-            record, paper = piece
-            work.notices += [Notice(content.label, note, record.ordinal) for note in record.notes]
-            yield StagedRecord(record.ordinal, record.line, record.offset, paper)
-
     # --- publishing
 
-    def _tried(self, work: _Work) -> Report:
+    def _tried(self, work: Work) -> Report:
         """What publishing would change, undone."""
         try:
             with self.catalog.writing() as writer:
@@ -221,7 +111,7 @@ class Indexer:
         except _DryRun as tried:
             return tried.report
 
-    def _publish(self, writer: Writer, work: _Work, embedded: int, options: Options) -> Report:
+    def _publish(self, writer: Writer, work: Work, embedded: int, options: Options) -> Report:
         before, total = writer.revision, writer.counts()
         settled = writer.setting("embedding_model") is not None
         if not (work.changed or work.gone or work.relabelled) and settled:
@@ -239,18 +129,18 @@ class Indexer:
             )
         return self._report(work, changes, embedded, writer.counts(), revision)
 
-    def _publish_files(self, writer: Writer, work: _Work) -> list[int]:
+    def _publish_files(self, writer: Writer, work: Work) -> list[int]:
         """Publish, regroup, remove; the records that are new or changed."""
         touched: list[int] = []
         gone: list[int] = []
-        for done, (file, expected) in enumerate(work.changed, start=1):
-            change = writer.publish_file(file.key, file.label, expected)
+        for done, (key, label, now) in enumerate(work.changed, start=1):
+            change = writer.publish_file(key, label, now)
             regroup(writer, change.changed)
             touched += change.changed
             gone += change.gone
             self._progress("storing", done, len(work.changed))
-        for file in work.relabelled:
-            writer.relabel_file(file.key, file.label)
+        for key, label in work.relabelled:
+            writer.relabel_file(key, label)
         for path in work.gone:
             gone += writer.records_of(path)
         remove(writer, gone)
@@ -260,7 +150,7 @@ class Indexer:
         return touched
 
     def _report(
-        self, work: _Work, changes: _Changes, embedded: int, total: Counts, revision: int
+        self, work: Work, changes: _Changes, embedded: int, total: Counts, revision: int
     ) -> Report:
         return Report(
             *(changes.added, changes.updated, changes.removed, changes.unchanged),

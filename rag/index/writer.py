@@ -230,6 +230,14 @@ class Writer(Snapshot):
         """Forget a file; its records must have been deleted."""
         self.connection.execute("DELETE FROM files WHERE path = ?", (path,))
 
+    def forget_digests(self, records: list[int]) -> None:
+        """Have the files of these records be read again when they are indexed next."""
+        self.connection.execute(
+            "UPDATE files SET digest = '' WHERE id IN (SELECT file FROM records"
+            " WHERE id IN (SELECT value FROM json_each(?)))",
+            (json.dumps(records),),
+        )
+
     def sweep(self) -> None:
         """Delete the texts that stand nowhere any more: nothing of what was removed is kept."""
         self.connection.execute(

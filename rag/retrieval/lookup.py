@@ -16,7 +16,7 @@ _SUGGESTIONS = 3
 
 
 def find_paper(snapshot: Snapshot, reference: str) -> Paper:
-    """The paper that `reference` names: an id, `source:ordinal`, or a name such as RepoScope.
+    """The paper that `reference` names: an id, a place, a DOI, or a name such as RepoScope.
 
     Raises:
         PaperNotFound: none or several; the nearest names are suggested.
@@ -25,6 +25,7 @@ def find_paper(snapshot: Snapshot, reference: str) -> Paper:
     for candidates in (
         _by_id(snapshot, wanted),
         _by_place(snapshot, wanted),
+        snapshot.named(_identifier(wanted)),
         _by_title(snapshot, wanted),
         _by_text(snapshot, wanted),
     ):
@@ -40,6 +41,14 @@ def _by_id(snapshot: Snapshot, wanted: str) -> list[str]:
     if not re.fullmatch(rf"[0-9a-f]{{{_SHORTEST_PREFIX},16}}", prefix):
         return []
     return [paper_id for paper_id, _ in snapshot.titles() if paper_id.startswith(prefix)]
+
+
+def _identifier(wanted: str) -> str:
+    """A DOI or an arXiv id, with or without what stands before it, as the catalog has it."""
+    bare = re.sub(r"^(?:https?://\S*?/(?=10\.)|doi:|arxiv:)\s*", "", wanted.casefold())
+    if bare.startswith("10."):
+        return f"doi:{bare}"
+    return f"arxiv:{re.sub(r'v[0-9]+$', '', bare)}"
 
 
 def _by_place(snapshot: Snapshot, wanted: str) -> list[str]:

@@ -1,0 +1,162 @@
+"""Looking through the collection: filters, the sources of a paper, what was taken for one paper."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from rag.errors import UsageError
+from rag.index import lexical
+from rag.index.snapshot import Snapshot, read_meta
+from rag.schema import Metadata, Paper
+from rag.text import normalise, terms
+
+_YEARS = re.compile(r"(\d{4})?(\s*-\s*)?(\d{4})?")
+_MOST_FOUND = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """What papers must have; an empty field asks for nothing.
+
+    `years` is the first and the last one. Venue, author and source are parts of names, in any case
+    and without accents; `text` holds words that must all stand in title or abstract.
+    """
+
+    years: tuple[int, int] | None = None
+    venue: str = ""
+    author: str = ""
+    source: str = ""
+    text: str = ""
+
+    def takes(self, paper: Paper) -> bool:
+        """Whether a paper has what is asked for, its text apart."""
+        meta = paper.meta
+        in_years = self.years is None or (
+            meta.year is not None and self.years[0] <= meta.year <= self.years[1]
+        )
+        return (
+            in_years
+            and _within(self.venue, meta.venue)
+            and (not self.author or any(_within(self.author, name) for name in meta.authors))
+            and _within(self.source, paper.source)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A place where a paper stands, with what that place says if it differs from what is shown."""
+
+    record: int
+    label: str
+    ordinal: int
+    line: int
+    content: str
+    title: str
+    meta: Metadata
+    shown: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """A paper with several sources, and why they were taken for one."""
+
+    paper: Paper
+    sources: tuple[Source, ...]
+    reasons: tuple[str, ...]
+
+
+def years_of(text: str) -> tuple[int, int]:
+    """The first and last year of "2020", "2020-2024", "2020-" or "-2024".
+
+    Raises:
+        UsageError: it is none of these.
+    """
+    match = _YEARS.fullmatch(text.strip())
+    if not match or not (match[1] or match[3]) or (match[1] and match[3] and not match[2]):
+        raise UsageError(
+            f"{text!r} is not a span of years", remedy="Write 2020, 2020-2024, 2020- or -2024."
+        )
+    if match[2]:
+        return int(match[1] or 0), int(match[3] or 9999)
+    return int(match[1] or match[3]), int(match[1] or match[3])
+
+
+def browse(snapshot: Snapshot, wanted: Filter) -> Iterator[Paper]:
+    """The papers that pass the filter, in the order of files and places."""
+    found = _having(snapshot, wanted.text) if wanted.text.strip() else None
+    for paper in snapshot.all_papers():
+        if (found is None or paper.id in found) and wanted.takes(paper):
+            yield paper
+
+
+def sources_of(snapshot: Snapshot, paper_id: str) -> tuple[Source, ...]:
+    """Where a paper stands, in the order of files and places."""
+    rows = snapshot.connection.execute(
+        "SELECT r.id, f.label, r.ordinal, r.line, t.content, t.title, r.meta, p.record = r.id"
+        " FROM papers p JOIN records r ON r.paper = p.id JOIN files f ON f.id = r.file"
+        " JOIN texts t ON t.id = r.text WHERE p.paper_id = ? ORDER BY f.path, r.ordinal",
+        (paper_id,),
+    )
+    return tuple(
+        Source(record, label, ordinal, line, content, title, read_meta(meta), bool(shown))
+        for record, label, ordinal, line, content, title, meta, shown in rows
+    )
+
+
+def merged(snapshot: Snapshot) -> Iterator[Merged]:
+    """Every paper that stands in more than one place."""
+    rows = snapshot.connection.execute(
+        "SELECT p.paper_id FROM papers p JOIN records r ON r.paper = p.id"
+        " GROUP BY p.id HAVING count(*) > 1 ORDER BY p.id"
+    ).fetchall()
+    for (paper_id,) in rows:
+        sources = sources_of(snapshot, paper_id)
+        paper = snapshot.papers([paper_id])[paper_id]
+        yield Merged(paper, sources, _reasons(snapshot, paper_id))
+
+
+def _reasons(snapshot: Snapshot, paper_id: str) -> tuple[str, ...]:
+    """What the records of a paper have in common."""
+    keys = snapshot.connection.execute(
+        "SELECT DISTINCT i.key FROM papers p JOIN records r ON r.paper = p.id"
+        " JOIN identities i ON i.record = r.id WHERE p.paper_id = ?"
+        " GROUP BY i.key HAVING count(*) > 1 ORDER BY i.key",
+        (paper_id,),
+    )
+    texts, records, near = snapshot.connection.execute(
+        "SELECT count(DISTINCT r.text), count(*), EXISTS (SELECT 1 FROM near n"
+        " JOIN records a ON a.text = n.a AND a.paper = p.id"
+        " JOIN records b ON b.text = n.b AND b.paper = p.id)"
+        " FROM papers p JOIN records r ON r.paper = p.id WHERE p.paper_id = ?",
+        (paper_id,),
+    ).fetchone()
+    return (
+        *(_told(key) for (key,) in keys),
+        *(["same text"] if texts < records else []),
+        *(["near-identical text"] if near else []),
+    )
+
+
+def _told(key: str) -> str:
+    kind, _, value = key.partition(":")
+    names = {"doi": f"DOI {value}", "arxiv": f"arXiv {value}", "title": "same title and authors"}
+    return names[kind]
+
+
+def _having(snapshot: Snapshot, text: str) -> frozenset[str]:
+    """The papers that have every term of `text`."""
+    wanted = sorted(set(terms(text)))
+    if not wanted:
+        return frozenset()
+    rows = snapshot.connection.execute(
+        "SELECT p.paper_id FROM postings m JOIN papers p ON p.id = m.rowid"
+        " WHERE postings MATCH ? LIMIT ?",
+        (" AND ".join(lexical.quoted(term) for term in wanted), _MOST_FOUND),
+    )
+    return frozenset(row[0] for row in rows)
+
+
+def _within(part: str, whole: str) -> bool:
+    return normalise(part) in normalise(whole)
