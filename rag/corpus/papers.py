@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterator
 
 from rag.corpus.content import Content
-from rag.corpus.records import Record, Rejected
+from rag.corpus.records import Record, Rejected, too_large
 from rag.corpus.registry import format_of
 from rag.corpus.titles import derive_title
 from rag.errors import InputError
@@ -39,8 +39,7 @@ def read_papers(content: Content) -> Iterator[tuple[Record, Paper] | Rejected]:
 def _paper_of(record: Record, content: Content) -> tuple[Record, Paper] | Rejected:
     size, most = len(record.text) + len(record.title or ""), content.limits.record_chars
     if size > most:
-        reason = f"{size:,} characters, max_record_chars = {most:,}"
-        return Rejected(record.ordinal, record.line, reason, "Shorten it, or raise the limit.")
+        return too_large(record.ordinal, record.line, size, most)
     return record, to_paper(record, content.label)
 
 

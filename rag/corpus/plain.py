@@ -1,47 +1,148 @@
-"""Plain text: an optional heading line, then abstracts separated by blank lines."""
+"""Plain text, in three forms.
+
+1. A list: an optional heading line, then abstracts separated by blank lines. The heading names
+   the list, not a paper.
+2. One abstract: a heading line and one paragraph, which is taken however short it is. The heading
+   is the paper's title.
+3. One paper: a first line `# Title`, and all paragraphs after it are the text.
+
+A line that holds nothing but white space is blank. Memory holds one record, and of a record that
+is larger than the limit only its size.
+"""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+import itertools
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from rag.corpus.content import Content
 from rag.corpus.formats import Format
-from rag.corpus.records import Record, Rejected
+from rag.corpus.records import Record, Rejected, too_large
 from rag.text import printable
 
-_BLANK_LINES = re.compile(r"(?:\r\n|\r|\n)[^\S\r\n]*(?:\r\n|\r|\n)\s*")
 _HEADING_CHARS = 200
 _SHORTEST_ABSTRACT = 30
 
 
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line with its end, its number from 1 and the offset of its first character."""
+
+    text: str
+    number: int
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A stretch of a file without the white space around it.
+
+    `size` counts its characters; `text` is empty where they are more than may be held.
+    """
+
+    text: str
+    line: int
+    offset: int
+    size: int
+
+
 def read(content: Content) -> Iterator[Record | Rejected]:
     """The abstracts of a plain text file, each exactly as it stands there."""
-    text = content.text()
-    blocks = list(_blocks(text))
-    if len(blocks) > 1 and _is_heading(blocks[0][1]):
-        blocks = blocks[1:]
-    for ordinal, (offset, block) in enumerate(blocks, start=1):
-        line = text.count("\n", 0, offset) + 1
-        if len(printable(block).strip()) < _SHORTEST_ABSTRACT:
-            reason = f"{len(block)} characters are too few for an abstract"
-            yield Rejected(ordinal, line, reason)
-        else:
-            yield Record(ordinal, offset, block, line=line)
+    lines = itertools.dropwhile(_is_blank, lines_of(content))
+    first = next(lines, None)
+    most = content.limits.record_chars
+    if first is None:
+        return
+    if first.text.startswith("# ") and (title := first.text[1:].strip()):
+        yield titled(1, title, first.number, block_of(lines, most), most)
+    else:
+        yield from _untitled(itertools.chain([first], lines), most)
 
 
-def _blocks(text: str) -> Iterator[tuple[int, str]]:
-    start = 0
-    for end, following in [*(m.span() for m in _BLANK_LINES.finditer(text)), (len(text),) * 2]:
-        block = text[start:end]
-        if stripped := block.strip():
-            yield start + block.index(stripped), stripped
-        start = following
+def lines_of(content: Content) -> Iterator[Line]:
+    """The lines with their places. A line may come in pieces, of which the last has its end."""
+    number, offset = 1, 0
+    for text in content.lines():
+        yield Line(text, number, offset)
+        number += text.endswith(("\n", "\r"))
+        offset += len(text)
+
+
+def block_of(lines: Iterable[Line], most: int) -> Block:
+    """`lines` as one block; those that would make it larger than `most` are only counted."""
+    solid_lines = itertools.dropwhile(_is_blank, lines)
+    first = next(solid_lines, None)
+    if first is None:
+        return Block("", 0, 0, 0)
+    held = [first.text.lstrip()]
+    indent = len(first.text) - len(held[0])
+    size = len(held[0])
+    solid = len(held[0].rstrip())  # up to the last character that is not white space
+    for line in solid_lines:
+        if size < most:
+            held.append(line.text)
+        if not _is_blank(line):
+            solid = size + len(line.text.rstrip())
+        size += len(line.text)
+    text = "".join(held)[:solid] if solid <= most else ""
+    return Block(text, first.number, first.offset + indent, solid)
+
+
+def titled(ordinal: int, title: str, line: int, body: Block, most: int) -> Record | Rejected:
+    """The paper with a title of its own at `line`."""
+    if body.size > most:
+        return too_large(ordinal, line, body.size, most)
+    if not printable(body.text).strip():
+        return Rejected(ordinal, line, "it has a title but no abstract", "Add its abstract.")
+    return Record(ordinal, body.offset, body.text, title, line=line)
+
+
+def _untitled(lines: Iterator[Line], most: int) -> Iterator[Record | Rejected]:
+    """The list and the one abstract: forms 1 and 2."""
+    blocks = _blocks(lines, most)
+    head = list(itertools.islice(blocks, 3))
+    if len(head) == 2 and _is_title(head[0].text):
+        yield titled(1, head[0].text, head[0].line, head[1], most)
+        return
+    if len(head) > 1 and _is_heading(head[0].text):
+        head = head[1:]
+    for ordinal, block in enumerate(itertools.chain(head, blocks), start=1):
+        yield _abstract(ordinal, block, most)
+
+
+def _abstract(ordinal: int, block: Block, most: int) -> Record | Rejected:
+    if block.size > most:
+        return too_large(ordinal, block.line, block.size, most)
+    if len(printable(block.text).strip()) < _SHORTEST_ABSTRACT:
+        reason = f"{block.size} characters are too few for an abstract"
+        return Rejected(ordinal, block.line, reason)
+    return Record(ordinal, block.offset, block.text, line=block.line)
+
+
+def _blocks(lines: Iterator[Line], most: int) -> Iterator[Block]:
+    """Runs of lines that are not blank."""
+    for blank, run in itertools.groupby(lines, key=_is_blank):
+        if not blank:
+            yield block_of(run, most)
+
+
+def _is_blank(line: Line) -> bool:
+    return not line.text.strip()
+
+
+def _is_title(block: str) -> bool:
+    """One short line that does not end like a sentence, but it may be a question."""
+    return _is_line(block) and block[-1] not in ".。"
 
 
 def _is_heading(block: str) -> bool:
     """One short line that does not end like a sentence, in any language."""
-    return len(block) <= _HEADING_CHARS and "\n" not in block and block[-1] not in ".!?。！？"
+    return _is_line(block) and block[-1] not in ".!?。！？"
+
+
+def _is_line(block: str) -> bool:
+    return 0 < len(block) <= _HEADING_CHARS and "\n" not in block and "\r" not in block
 
 
 FORMAT = Format("plain text", (".txt", ".text"), lambda _: False, read)

@@ -34,3 +34,9 @@ class Rejected:
     line: int
     reason: str
     remedy: str = ""
+
+
+def too_large(ordinal: int, line: int, size: int, most: int) -> Rejected:
+    """The rejection of a record of `size` characters where `most` are allowed."""
+    reason = f"{size:,} characters, max_record_chars = {most:,}"
+    return Rejected(ordinal, line, reason, "Shorten it, or raise the limit.")
