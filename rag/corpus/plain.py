@@ -13,11 +13,11 @@ is larger than the limit only its size.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 
 from rag.corpus.content import Content
 from rag.corpus.formats import Format
+from rag.corpus.lines import Block, Line, block_of, is_blank, lines_of
 from rag.corpus.records import Record, Rejected, too_large
 from rag.text import printable
 
@@ -25,31 +25,9 @@ _HEADING_CHARS = 200
 _SHORTEST_ABSTRACT = 30
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A line with its end, its number from 1 and the offset of its first character."""
-
-    text: str
-    number: int
-    offset: int
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """A stretch of a file without the white space around it.
-
-    `size` counts its characters; `text` is empty where they are more than may be held.
-    """
-
-    text: str
-    line: int
-    offset: int
-    size: int
-
-
 def read(content: Content) -> Iterator[Record | Rejected]:
     """The abstracts of a plain text file, each exactly as it stands there."""
-    lines = itertools.dropwhile(_is_blank, lines_of(content))
+    lines = itertools.dropwhile(is_blank, lines_of(content))
     first = next(lines, None)
     most = content.limits.record_chars
     if first is None:
@@ -58,35 +36,6 @@ def read(content: Content) -> Iterator[Record | Rejected]:
         yield titled(1, title, first.number, block_of(lines, most), most)
     else:
         yield from _untitled(itertools.chain([first], lines), most)
-
-
-def lines_of(content: Content) -> Iterator[Line]:
-    """The lines with their places. A line may come in pieces, of which the last has its end."""
-    number, offset = 1, 0
-    for text in content.lines():
-        yield Line(text, number, offset)
-        number += text.endswith(("\n", "\r"))
-        offset += len(text)
-
-
-def block_of(lines: Iterable[Line], most: int) -> Block:
-    """`lines` as one block; those that would make it larger than `most` are only counted."""
-    solid_lines = itertools.dropwhile(_is_blank, lines)
-    first = next(solid_lines, None)
-    if first is None:
-        return Block("", 0, 0, 0)
-    held = [first.text.lstrip()]
-    indent = len(first.text) - len(held[0])
-    size = len(held[0])
-    solid = len(held[0].rstrip())  # up to the last character that is not white space
-    for line in solid_lines:
-        if size < most:
-            held.append(line.text)
-        if not _is_blank(line):
-            solid = size + len(line.text.rstrip())
-        size += len(line.text)
-    text = "".join(held)[:solid] if solid <= most else ""
-    return Block(text, first.number, first.offset + indent, solid)
 
 
 def titled(ordinal: int, title: str, line: int, body: Block, most: int) -> Record | Rejected:
@@ -122,13 +71,9 @@ def _abstract(ordinal: int, block: Block, most: int) -> Record | Rejected:
 
 def _blocks(lines: Iterator[Line], most: int) -> Iterator[Block]:
     """Runs of lines that are not blank."""
-    for blank, run in itertools.groupby(lines, key=_is_blank):
+    for blank, run in itertools.groupby(lines, key=is_blank):
         if not blank:
             yield block_of(run, most)
-
-
-def _is_blank(line: Line) -> bool:
-    return not line.text.strip()
 
 
 def _is_title(block: str) -> bool:

@@ -1,0 +1,65 @@
+"""Lines and stretches of a file with their places, for readers of text by the line."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from rag.corpus.content import Content
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line with its end, its number from 1 and the offset of its first character."""
+
+    text: str
+    number: int
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A stretch of a file without the white space around it.
+
+    `size` counts its characters; `text` is empty where they are more than may be held.
+    """
+
+    text: str
+    line: int
+    offset: int
+    size: int
+
+
+def lines_of(content: Content) -> Iterator[Line]:
+    """The lines with their places. A line may come in pieces, of which the last has its end."""
+    number, offset = 1, 0
+    for text in content.lines():
+        yield Line(text, number, offset)
+        number += text.endswith(("\n", "\r"))
+        offset += len(text)
+
+
+def block_of(lines: Iterable[Line], most: int) -> Block:
+    """`lines` as one block; those that would make it larger than `most` are only counted."""
+    solid_lines = itertools.dropwhile(is_blank, lines)
+    first = next(solid_lines, None)
+    if first is None:
+        return Block("", 0, 0, 0)
+    held = [first.text.lstrip()]
+    indent = len(first.text) - len(held[0])
+    size = len(held[0])
+    solid = len(held[0].rstrip())  # up to the last character that is not white space
+    for line in solid_lines:
+        if size < most:
+            held.append(line.text)
+        if not is_blank(line):
+            solid = size + len(line.text.rstrip())
+        size += len(line.text)
+    text = "".join(held)[:solid] if solid <= most else ""
+    return Block(text, first.number, first.offset + indent, solid)
+
+
+def is_blank(line: Line) -> bool:
+    """Whether the line holds nothing but white space."""
+    return not line.text.strip()
