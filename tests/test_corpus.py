@@ -276,13 +276,13 @@ def test_any_text_is_read_without_losing_or_inventing_a_character(content: str) 
 
 
 def test_a_folder_is_searched_to_the_bottom_in_a_stable_order(tmp_path: Path) -> None:
-    for name in ["z.txt", "a/c.JSONL", "a/b/d.txt", ".hidden.txt", ".git/e.txt", "f.pdf", "g.md"]:
+    for name in ["z.txt", "a/c.JSONL", "a/b/d.txt", ".hidden.txt", ".git/e.txt", "f.pdf", "g.rst"]:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(FIRST)
     expected = [f"{tmp_path.name}/{name}" for name in ["z.txt", "a/c.JSONL", "a/b/d.txt"]]
     assert [file.label for file in find_files([tmp_path])] == expected
-    named = find_files([tmp_path / "g.md", tmp_path, tmp_path / "z.txt"])
-    assert [file.label for file in named] == ["g.md", *expected]
+    named = find_files([tmp_path / "g.rst", tmp_path, tmp_path / "z.txt"])
+    assert [file.label for file in named] == ["g.rst", *expected]
 
 
 @pytest.mark.timeout(10)

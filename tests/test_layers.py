@@ -20,7 +20,7 @@ ORDER = (
     "errors schema config text "
     "corpus.records corpus.content corpus.formats corpus.lines corpus.plain corpus.jsonl "
     "corpus.latex corpus.bibliography corpus.bibentries corpus.bibtex corpus.tagged corpus.ris "
-    "corpus.medline corpus.markdown corpus.registry "
+    "corpus.medline corpus.frontmatter corpus.markdown corpus.registry "
     "corpus.titles corpus.files corpus.papers corpus "
     "models.catalogue models.files models.fetching models.store models models.llama "
     "index.embedding index.manifest index.snapshot index.catalog index.chunking "
@@ -44,7 +44,7 @@ OWNERS = {
     "xllamacpp": {"models.llama"},
     "llama_index": {"llamaindex"},
     "pybtex": {"corpus.bibentries"},
-    "yaml": {"corpus.markdown"},
+    "yaml": {"corpus.frontmatter"},
 }
 NEVER = {"evals", "app", "gradio", "tests"}
 SLOW = {

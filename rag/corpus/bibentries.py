@@ -103,9 +103,7 @@ def _entry(block: _Block, abbreviations: _Abbreviations) -> Entry:
         elif name in _USED:
             notes.append(f"the field {name} is given again; the first was taken")
     notes += [f"@string {name} is not defined" for name in abbreviations.pop_unknown()]
-    return Entry(
-        block.line, block.size, key, fields, "", tuple(notes), block.text, block.offset
-    )
+    return Entry(block.line, block.size, key, fields, "", tuple(notes), block.text, block.offset)
 
 
 @dataclass(frozen=True, slots=True)

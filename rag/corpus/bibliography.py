@@ -76,7 +76,7 @@ def arxiv_number(text: str) -> str:
 
 def keywords_of(texts: Iterable[str]) -> tuple[str, ...]:
     """Keywords in order, each once, from lists separated by semicolons, else by commas."""
-    words = []
+    words: list[str] = []
     for text in map(html.unescape, texts):
         words += text.split(";") if ";" in text else re.split(r",(?!\d)|\n", text)
     return tuple(dict.fromkeys(word for word in map(one_line, words) if word))

@@ -35,7 +35,7 @@ from rag.schema import Metadata
 _VENUES = ("journal", "journaltitle", "booktitle", "eventtitle", "school", "institution")
 _IN_BRACES = re.compile(r"\\[{}]|[{}]")
 _AND = re.compile(r"\s+and\s+", re.IGNORECASE)
-_FIRST_ENTRY = re.compile(r"^\s*@\s*[A-Za-z]+\s*[{(]\s*[^\s,{}()=]*\s*[,=]", re.MULTILINE)
+_FIRST_ENTRY = re.compile(r"(?:%.*\s+)*@\s*[A-Za-z]+\s*[{(]\s*(?:[^\s,{}()=]*\s*[,=]|[^@{}]*$)")
 
 
 def read(content: Content) -> Iterator[Record | Rejected]:
@@ -146,13 +146,15 @@ def _name(name: str) -> str:
 
 def _split(text: str, separator: re.Pattern[str]) -> list[str]:
     """The pieces of `text` between separators that stand outside braces."""
-    depths = [0] * (len(text) + 1)
-    for match in _IN_BRACES.finditer(text):
-        if len(match.group()) == 1:
-            depths[match.start()] = 1 if match.group() == "{" else -1
-    pieces, start = [], 0
-    for match in separator.finditer(text):
-        if sum(depths[: match.start()]) == 0:
+    marks = sorted(
+        [*_IN_BRACES.finditer(text), *separator.finditer(text)], key=lambda match: match.start()
+    )
+    pieces, start, depth = [], 0, 0
+    for match in marks:
+        mark = match.group()
+        if mark in "{}":
+            depth += 1 if mark == "{" else -1
+        elif not depth and not mark.startswith("\\"):
             pieces.append(text[start : match.start()])
             start = match.end()
     return [*pieces, text[start:]]
@@ -161,6 +163,6 @@ def _split(text: str, separator: re.Pattern[str]) -> list[str]:
 FORMAT = Format(
     "BibTeX",
     (".bib", ".bibtex"),
-    lambda content: _FIRST_ENTRY.search(content.start) is not None,
+    lambda content: _FIRST_ENTRY.match(content.start) is not None,
     read,
 )

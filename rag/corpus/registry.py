@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from rag.corpus import bibtex, jsonl, plain
+from rag.corpus import bibtex, jsonl, markdown, medline, plain, ris
 from rag.corpus.content import Content
 from rag.corpus.formats import Format, recognise
 
 FORMATS: tuple[Format, ...] = (
     jsonl.FORMAT,
     bibtex.FORMAT,
+    ris.FORMAT,
+    medline.FORMAT,
+    markdown.FORMAT,
     plain.FORMAT,
 )
 
