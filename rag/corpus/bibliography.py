@@ -18,8 +18,10 @@ _DOI = re.compile(r"10\.\d{4,9}/[^\s\"<>{}|\\]+")
 _ARXIV_NUMBER = r"(\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Za-z]{2})?/\d{7})(?:v\d+)?(?!\d)"
 _ARXIV = re.compile(rf"arxiv(?:\.org/(?:abs|pdf)/|[:.\s/]\s*){_ARXIV_NUMBER}", re.IGNORECASE)
 _BARE_ARXIV = re.compile(_ARXIV_NUMBER)
-_INITIALS = re.compile(r"(?P<last>\S.*?) (?P<first>[A-Z]{1,4})")
-_SUFFIX = re.compile(r"(?:jr|sr|[ivx]+|\d(?:st|nd|rd|th))\.?", re.IGNORECASE)
+_INITIALS = re.compile(r"(?P<last>\S.*?) (?P<first>[A-Z]{1,4})(?P<suffix> (?:Jr|Sr|\d[a-z]{2}))?")
+_SUFFIX = re.compile(r"[JS]r\.?|I{2,3}|IV|V|\d(?:st|nd|rd|th)")
+_JUNIOR = re.compile(r"[JS]r\.?")
+_SUFFIX_AT_END = re.compile(r"(?P<given>.+) (?P<suffix>[JS]r\.?|I{2,3}|\d(?:st|nd|rd|th))")
 
 
 def one_line(text: str) -> str:
@@ -28,21 +30,22 @@ def one_line(text: str) -> str:
 
 
 def person(name: str) -> str:
-    """A name as "First Last", from "Last, First", "Last, Jr, First" or "Last, First, Jr"."""
+    """A name as "First Last": from "Last, First", and "Jr" in any of the places it is put."""
     parts = [part for part in (one_line(part) for part in name.split(",")) if part]
-    if len(parts) < 2:
-        return "".join(parts)
-    if len(parts) == 2 and _SUFFIX.fullmatch(parts[1]):
+    if len(parts) < 2 or (len(parts) == 2 and _JUNIOR.fullmatch(parts[1])):
         return " ".join(parts)
-    last, *given = parts
-    suffixes = [part for part in given if _SUFFIX.fullmatch(part)]
-    return " ".join([*(part for part in given if part not in suffixes), last, *suffixes])
+    last, *others = parts
+    suffixes = [part for part in others if len(others) > 1 and _SUFFIX.fullmatch(part)]
+    given = " ".join(part for part in others if part not in suffixes)
+    if not suffixes and (ending := _SUFFIX_AT_END.fullmatch(given)):
+        given, suffixes = ending["given"], [ending["suffix"]]
+    return " ".join([given, last, *suffixes])
 
 
 def person_with_initials(name: str) -> str:
     """A name as "FM Last", from MEDLINE's "Last FM"."""
     match = _INITIALS.fullmatch(name.strip())
-    return f"{match['first']} {match['last']}" if match else person(name)
+    return f"{match['first']} {match['last']}{match['suffix'] or ''}" if match else person(name)
 
 
 def year_of(text: str) -> int | None:

@@ -30,6 +30,7 @@ _NAMES = {
     "key": ("key", "id", "citekey", "slug"),
 }
 _NOTHING = ("", "~", "null", "Null", "NULL", "None")
+_DEEPEST = 20
 _REMEDY = "Write it as `name: value` lines of YAML, or remove it."
 
 
@@ -68,26 +69,37 @@ def front_matter_of(
 def _parsed(text: str) -> FrontMatter | Rejected:
     import yaml
 
-    # PyYAML takes neither a lone CR nor control characters of old word processors for white space.
-    source = re.sub(r"\r\n?", "\n", text)
+    source = re.sub(r"\r\n?", "\n", text)  # PyYAML takes a lone CR for a character of the value
     try:
-        aliased = [e for e in yaml.parse(source, yaml.BaseLoader) if isinstance(e, yaml.AliasEvent)]
-        if aliased:
-            line = aliased[0].start_mark.line + 2
-            return Rejected(1, line, "its front matter holds a YAML alias", "Write out the value.")
+        if refused := _refused(source):
+            return refused
         value = yaml.load(source, yaml.BaseLoader)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         problem = getattr(error, "problem", None) or "a character that YAML does not allow"
         reason = f"its front matter is not YAML: {one_line(str(problem))}"
         return Rejected(1, mark.line + 2 if mark else 1, reason, _REMEDY)
-    except RecursionError:
-        return Rejected(1, 1, "its front matter is nested too deeply", _REMEDY)
     if value in (None, ""):
         return FrontMatter()
     if not isinstance(value, dict):
         return Rejected(1, 1, "its front matter is no list of names and values", _REMEDY)
     return _described(value)
+
+
+def _refused(source: str) -> Rejected | None:
+    """Why `source` is not to be unfolded, if it is not: seen from its events, one by one."""
+    import yaml
+
+    depth = 0
+    for event in yaml.parse(source, yaml.BaseLoader):
+        line = event.start_mark.line + 2
+        if isinstance(event, yaml.AliasEvent):
+            return Rejected(1, line, "its front matter holds a YAML alias", "Write out the value.")
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        if depth > _DEEPEST:
+            return Rejected(1, line, "its front matter is nested too deeply", _REMEDY)
+    return None
 
 
 def _described(values: Mapping[object, object]) -> FrontMatter:
