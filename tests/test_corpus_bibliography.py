@@ -535,6 +535,34 @@ def test_whatever_a_file_holds_its_records_are_counted_and_are_stretches_of_it(
             assert text[piece.offset :].startswith(piece.text)
 
 
+SPACES = " " * 150_000
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.bib", "@a{" + SPACES),
+        ("a.bib", "@a{" + SPACES + "}"),
+        ("a.bib", "@a{k, author={A" + SPACES + "}, abstract={Text.}}"),
+        ("a.bib", "@a{k, abstract={{T}" + "\\verb|" * 25_000 + "}}"),
+        ("a.bib", "@a{k, abstract={{T}" + "\\cite{a}[" * 20_000 + "}}"),
+        ("a.bib", "@a{k, abstract={{T}" + "\\a" * 80_000 + "}}"),
+        ("a.bib", "@a{k, abstract={{T}" + "$ " * 80_000 + "}}"),
+        ("a.bib", "@a{k, author={" + "A and " * 30_000 + "B}, abstract={Text.}}"),
+        ("a.bib", "@" * 150_000),
+        ("a.txt", "% " * 4_000),
+        ("a.nbib", "PMID- 1\nAB  - a" + SPACES + "b\n"),
+        ("a.ris", "TY  - JOUR\nTI  - a" + SPACES + "b\nAB  - T.\n"),
+        ("a.md", "# a" + SPACES + "b\n\nText."),
+        ("a.md", '---\nauthor: "A' + SPACES + 'B"\n---\nText.'),
+    ],
+)
+def test_no_text_makes_a_reader_slow(name: str, text: str) -> None:
+    content = Content.of(text.encode(), name)
+    assert len(list(format_of(content).read(content))) <= 1
+
+
 # --- Which reader --------------------------------------------------------------------------
 
 

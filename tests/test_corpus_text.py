@@ -251,6 +251,7 @@ def test_authors_in_front_matter(value: str, authors: tuple[str, ...]) -> None:
             [("T", "Short.\n\n## Results\n\nMore.")],
         ),
         ("## T\n\nShort.", [("T", "Short.")]),
+        ("# Owls in C#\n\nShort.", [("Owls in C#", "Short.")]),
         (
             "# List\n\nIntro.\n\n## A\n\nOne.\n\n## B\n\nTwo.\n\nMore.\n",
             [("A", "One."), ("B", "Two.\n\nMore.")],

@@ -12,7 +12,7 @@ from rag.corpus.lines import Line, lines_of
 _OPENING = re.compile(r"(?<!\w)@\s*(?P<type>[A-Za-z]+)\s*(?P<opener>[{(])")
 _NEXT_ENTRY = re.compile(r"\s{0,3}@\s*[A-Za-z]+\s*[{(]\s*[^\s,{}()=]+\s*,")
 _NAME_ALONE = re.compile(r"\s*@\s*[A-Za-z]+\s*")
-_HEAD = re.compile(r"@\s*(?P<type>[A-Za-z]+)\s*(?P<opener>[{(])\s*(?:(?P<key>[^,={}\"]*?)\s*,)?")
+_HEAD = re.compile(r"@\s*(?P<type>[A-Za-z]+)\s*(?P<opener>[{(])(?:(?P<key>[^,={}\"]*),)?")
 _MARK = {"{": re.compile("[{}]"), "(": re.compile('[{})"]')}
 _MONTHS = "jan feb mar apr may jun jul aug sep sept oct nov dec".split()
 _USED = frozenset(
@@ -47,15 +47,15 @@ class Entry:
 
 def entries_of(content: Content) -> Iterator[Entry]:
     """All entries in order, broken ones with their fault."""
-    abbreviations = _Abbreviations()
-    for block in _blocks(_joined(lines_of(content)), content.limits.record_chars):
+    abbreviations, most = _Abbreviations(), content.limits.record_chars
+    for block in _blocks(_joined(lines_of(content)), most):
         kind = block.type.lower()
         if kind in ("comment", "preamble"):
             if not block.closed and kind == "comment":
                 yield Entry(block.line, 0, fault="this @comment is not closed; it hides the rest")
         elif kind == "string":
             _parse(block.text, abbreviations)
-        elif not block.closed:
+        elif not block.closed or block.size > most:
             yield Entry(block.line, block.size, fault="its braces are not closed")
         else:
             yield _entry(block, abbreviations)

@@ -142,7 +142,7 @@ def _authors(value: object) -> list[str]:
     texts = _texts(value)
     if isinstance(value, list):
         return [person(text) for text in texts]
-    pieces = [piece for text in texts for piece in re.split(r";|,?\s+(?:and|&)\s+", text)]
+    pieces = [piece for text in texts for piece in re.split(r";|,? (?:and|&) ", one_line(text))]
     return [person(name) for piece in pieces for name in _between_commas(piece)]
 
 

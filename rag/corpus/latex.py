@@ -56,9 +56,9 @@ _TOKEN = re.compile(
     rf"(?P<maths>{MATHS.pattern})"
     r"|\\(?P<escaped>[%$&#_{}])"
     rf"|\\href\s*{_ARGUMENT}"
-    rf"|\\(?:begin|end|cite[tp]?|citep?|label|ref|vspace|hspace)\*?\s*{_ARGUMENT}(?:\s*\[[^\]]*\])?"
-    r"|\\verb\*?(?P<bar>[|!+])(?P<verbatim>.*?)(?P=bar)"
-    r"|\\(?P<command>[A-Za-z]+)\*?(?P<end>[ \t]*\{\}|(?=\s*\{)|[ \t]*)"
+    rf"|\\(?:begin|end|cite[tp]?|citep?|label|ref|vspace|hspace)\*?\s*{_ARGUMENT}(?:\[[^\]]{{0,200}}\])?"
+    r"|\\verb\*?(?P<bar>[|!+])(?P<verbatim>.{0,200}?)(?P=bar)"
+    r"|\\(?P<command>[A-Za-z]+)\*?(?:(?P<argument>(?=\s*\{(?!\})))|(?P<end>[ \t]*\{\}|[ \t]*))"
     r"|\\(?P<space>[ ,;:!/\\\n-]|$)"
     r"|(?P<stray>\\)|(?P<braces>[{}])|(?P<tie>~)"
     r"|(?P<dashes>(?<!-)---?(?!-))|(?P<quotes>``|'')",
@@ -96,7 +96,7 @@ def _accented(match: re.Match[str]) -> str:
 
 def _plain(match: re.Match[str]) -> str:
     if match["command"]:
-        return _of_command(match["command"], match["end"], match)
+        return _of_command(match["command"], match["end"])
     if match["dashes"]:
         return "–" if len(match["dashes"]) == 2 else "—"
     if match["tie"]:
@@ -108,12 +108,12 @@ def _plain(match: re.Match[str]) -> str:
     return match["maths"] or match["escaped"] or match["verbatim"] or ""
 
 
-def _of_command(name: str, end: str, match: re.Match[str]) -> str:
+def _of_command(name: str, end: str | None) -> str:
+    """What a command stands for; `end` is the space after it, or None before an argument."""
     known = _NAMED.get(name) or _greek(name)
     if known:
         return known
-    takes_argument = not end and match.string[match.end() :].lstrip()[:1] == "{"
-    return "" if takes_argument or name in _SILENT else name + end.replace("{}", "")
+    return "" if end is None or name in _SILENT else name + end.replace("{}", "")
 
 
 def _greek(name: str) -> str | None:
@@ -127,5 +127,6 @@ def _greek(name: str) -> str | None:
 
 
 def _of_tie(match: re.Match[str]) -> str:
-    before, after = match.string[: match.start()][-1:], match.string[match.end() :][:1]
+    before = match.string[max(match.start() - 1, 0) : match.start()]
+    after = match.string[match.end() : match.end() + 1]
     return "~" if after.isdigit() and not before.strip("( \t\n") else " "

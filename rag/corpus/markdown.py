@@ -29,7 +29,7 @@ from rag.corpus.lines import Line, block_of, lines_of
 from rag.corpus.records import Record, Rejected, too_large
 
 _OPENS_FRONT_MATTER = re.compile(r"---[ \t]*(?:\r\n|\r|\n)\s*[\w-]+[ \t]*:")
-_HEADING = re.compile(r" {0,3}(?P<marks>#{1,6})[ \t]+(?P<title>\S.*?)(?:[ \t]+#+)?\s*$")
+_MARKS = re.compile(r" {0,3}(?P<marks>#{1,6})[ \t]")
 _BOLD_HEADING = re.compile(
     r" {0,3}(?P<bold>\*\*|__)(?P<title>abstract|summary)[.:]?(?P=bold)[.:]?\s*$", re.IGNORECASE
 )
@@ -100,10 +100,17 @@ def _parts(lines: Iterable[Line]) -> Iterator[_Part]:
 
 
 def _part(line: Line) -> _Part:
-    if heading := _HEADING.match(line.text):
-        return _Part(line, len(heading["marks"]), heading["title"])
+    marks = _MARKS.match(line.text)
+    if marks and (title := _without_closing_marks(line.text[marks.end() :].strip())):
+        return _Part(line, len(marks["marks"]), title)
     bold = _BOLD_HEADING.match(line.text)
     return _Part(line, 6, bold["title"]) if bold else _Part(line)
+
+
+def _without_closing_marks(title: str) -> str:
+    """`title` without the marks that may close a heading: "Title ##" but not "C#"."""
+    shorter = title.rstrip("#")
+    return shorter.rstrip() if shorter[-1:] in ("", " ", "\t") else title
 
 
 def _level_of_papers(headings: Counter[tuple[int, bool]]) -> int:

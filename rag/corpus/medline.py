@@ -22,7 +22,7 @@ from rag.corpus.tagged import Field, Grammar, TaggedRecord, records_of
 
 _GRAMMAR = Grammar(re.compile(r"(?P<tag>[A-Z][A-Z0-9 ]{3})- ?(?P<value>)"), "PMID", "")
 _STARTS = re.compile(r"PMID- ?\d")
-_FOLD = re.compile(r"\s*(?:\r\n|\r|\n)\s*")
+_LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 def read(content: Content) -> Iterator[Record | Rejected]:
@@ -39,7 +39,7 @@ def _record(ordinal: int, record: TaggedRecord) -> Record | Rejected:
     abstract = record.first("AB", "OAB")
     if abstract is None:
         return without_abstract(ordinal, record.line, f"PMID {pmid}" if pmid else title)
-    text = _FOLD.sub(" ", abstract.value)
+    text = _unfolded(abstract.value)
     meta, notes = metadata(
         authors=_authors(record),
         year=record.value("DP", "DEP", "EDAT"),
@@ -64,10 +64,14 @@ def _authors(record: TaggedRecord) -> list[str]:
 
 
 def _name(field: Field) -> str:
-    value = _FOLD.sub(" ", field.value)
+    value = _unfolded(field.value)
     if field.tag == "CN":
         return value
     return person(value) if field.tag == "FAU" else person_with_initials(value)
+
+
+def _unfolded(value: str) -> str:
+    return " ".join(line.strip() for line in _LINE_END.split(value))
 
 
 def _doi(record: TaggedRecord) -> str:
