@@ -55,6 +55,7 @@ def entries_of(content: Content) -> Iterator[Entry]:
                 yield Entry(block.line, 0, fault="this @comment is not closed; it hides the rest")
         elif kind == "string":
             _parse(block.text, abbreviations)
+            abbreviations.pop_unknown()
         elif not block.closed or block.size > most:
             yield Entry(block.line, block.size, fault="its braces are not closed")
         else:
@@ -91,6 +92,7 @@ def _entry(block: _Block, abbreviations: _Abbreviations) -> Entry:
     # The key may hold what pybtex does not take in one; so it is taken out before.
     body = f"@{head['type']}{head['opener']}{block.text[head.end() :]}"
     values, error = _parse(body, abbreviations)
+    unknown = abbreviations.pop_unknown()
     key = " ".join((head["key"] or "").split())
     if error:
         line = block.line + block.text.count("\n", 0, head.end()) + error.line - 1
@@ -98,11 +100,11 @@ def _entry(block: _Block, abbreviations: _Abbreviations) -> Entry:
     fields: dict[str, str] = {}
     notes = []
     for name, value in values:
-        if not fields.setdefault(name, value) or fields[name] == value:
+        if not fields.get(name):
             fields[name] = value
-        elif name in _USED:
+        elif name in _USED and fields[name] != value:
             notes.append(f"the field {name} is given again; the first was taken")
-    notes += [f"@string {name} is not defined" for name in abbreviations.pop_unknown()]
+    notes += [f"@string {name} is not defined" for name in unknown]
     return Entry(block.line, block.size, key, fields, "", tuple(notes), block.text, block.offset)
 
 
