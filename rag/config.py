@@ -85,6 +85,9 @@ class Config(BaseModel):
     max_retries: int = Field(2, ge=0, le=10, description="repeats after a passing server fault")
     max_retry_wait: Seconds = Field(60.0, description="longest wait that a server may ask for")
     max_answer_tokens: int = Field(400, ge=16, le=32_768, description="tokens of one answer")
+    token_budget: int = Field(
+        0, ge=0, description="tokens that one run of the program may use; 0: no limit"
+    )
 
     max_question_chars: int = Field(8_000, ge=1, le=1_000_000, description="longest question")
     top_k: int = Field(10, ge=1, le=1_000, description="papers that a search returns")
@@ -96,7 +99,10 @@ class Config(BaseModel):
     )
     evidence_papers: int = Field(4, ge=1, le=50, description="papers that an answer draws on")
     evidence_sentences: int = Field(
-        9, ge=1, le=100, description="sentences that an answer draws on"
+        9, ge=1, le=100, description="sentences that an answer draws on, at most"
+    )
+    evidence_chars: int = Field(
+        1_400, ge=100, le=1_000_000, description="characters of those sentences together, at most"
     )
 
     host: str = Field("127.0.0.1", description="address of the chat page")
@@ -131,8 +137,8 @@ class Config(BaseModel):
         return sentence
 
     def fingerprint(self) -> str:
-        """A hash of every setting that can change an answer; places and secrets are left out."""
-        left_out = {"data_dir", "weights_dir", "openai_api_key", "host", "port"}
+        """A hash of every setting that can change an answer: not of places, secrets, budgets."""
+        left_out = {"data_dir", "weights_dir", "openai_api_key", "host", "port", "token_budget"}
         kept = self.model_dump(mode="json", exclude=left_out)
         return hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()[:12]
 

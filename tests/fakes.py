@@ -99,13 +99,17 @@ class Received:
     body: dict[str, Any]
 
 
+Reply = Script | Callable[[Received], Script]
+
+
 class ScriptedServer:
     """A model server on a loopback port that follows a queue of scripts, one for each POST.
 
-    The last script answers every further request. `models` is what `/models` offers; None: 404.
+    The last script answers every further request; it may be a function of the request. `models`
+    is what `/models` offers; None: 404.
     """
 
-    def __init__(self, *scripts: Script, models: Sequence[str] | None = None) -> None:
+    def __init__(self, *scripts: Reply, models: Sequence[str] | None = None) -> None:
         self.queue = list(scripts)
         self.models = models
         self.history: list[Received] = []
@@ -129,9 +133,10 @@ class ScriptedServer:
     def posts(self) -> list[Received]:
         return [received for received in self.history if received.method == "POST"]
 
-    def next_script(self) -> Script:
+    def next_script(self, received: Received) -> Script:
         with self._changed:
-            return self.queue.pop(0) if len(self.queue) > 1 else self.queue[0]
+            reply = self.queue.pop(0) if len(self.queue) > 1 else self.queue[0]
+        return reply if isinstance(reply, Script) else reply(received)
 
     def count(self, *, opened: int = 0, aborted: int = 0) -> None:
         with self._changed:
@@ -194,13 +199,14 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         length = int(self.headers.get("content-length", 0))
-        self._note(json.loads(self.rfile.read(length)))
-        self._play(self.server.owner.next_script())
+        received = self._note(json.loads(self.rfile.read(length)))
+        self._play(self.server.owner.next_script(received))
 
-    def _note(self, sent: dict[str, Any]) -> None:
+    def _note(self, sent: dict[str, Any]) -> Received:
         headers = {name.lower(): value for name, value in self.headers.items()}
         received = Received(self.command, self.path, headers, sent)
         self.server.owner.history.append(received)
+        return received
 
     def _play(self, script: Script) -> None:
         self.close_connection = True
@@ -247,6 +253,49 @@ class _Handler(BaseHTTPRequestHandler):
             finally:
                 self.connection.settimeout(None)
         return False
+
+
+class FakeModelServer:
+    """The server of a local model, with a ScriptedServer in place of each child process.
+
+    `lives` are what each child says, one after the other. `die` ends the present one in the middle
+    of whatever it says. When the lives are used up none can be started.
+    """
+
+    api_key = "the key of this run"
+
+    def __init__(self, *lives: Reply | Sequence[Reply]) -> None:
+        self._lives = [life if isinstance(life, Sequence) else [life] for life in lives]
+        self._lock = threading.Lock()
+        self.children: list[ScriptedServer] = []
+
+    @property
+    def base_url(self) -> str:
+        return self.children[-1].url
+
+    @property
+    def pid(self) -> int | None:
+        return len(self.children) or None
+
+    def ensure_running(self) -> bool:
+        with self._lock:
+            died = bool(self.children)
+            if died and not self.children[-1].closing.is_set():
+                return False
+            if not self._lives:
+                raise ModelError("The local model stopped again after a restart")
+            child = ScriptedServer(*self._lives.pop(0))
+            child.__enter__()
+            self.children.append(child)
+            return died
+
+    def die(self) -> None:
+        """Callable from within a reply: what hangs ends, and `close` does the rest."""
+        self.children[-1].closing.set()
+
+    def close(self) -> None:
+        for child in self.children:
+            child.__exit__(None, None, None)
 
 
 Answer = str | AskPapersError | Sequence[str | AskPapersError]

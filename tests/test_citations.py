@@ -10,15 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from library import paper
 
-from rag.answering.citations import (
-    Draft,
-    Numbering,
-    ReplyReader,
-    read_marks,
-    read_reply,
-    render,
-    render_claim,
-)
+from rag.answering.citations import Numbering, read_marks, render, render_claim
+from rag.answering.replies import Draft, ReplyReader, read_reply
 from rag.answering.support import judge
 from rag.schema import Claim, Evidence, Paper
 

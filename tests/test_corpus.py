@@ -217,11 +217,9 @@ def test_a_piece_too_short_for_an_abstract_is_named_and_the_rest_is_taken(tmp_pa
         (b"", ["papers.txt is empty"]),
         (b" \n\t\n", ["papers.txt is empty"]),
         (bytes(range(256)) * 8, ["papers.txt", "not readable as text", "binary", "UTF-8"]),
-        (b"text with a \0 in it, and it is long enough", ["papers.txt", "binary"]),
-        ("Ein Abstract über Öl, lang genug.".encode("latin-1"), ["byte 13", "Convert", "UTF-8"]),
-        (f"{FIRST}".encode("utf-16")[:-1], ["papers.txt", "not readable as text"]),
+        (bytes(1000) + FIRST.encode(), ["papers.txt", "binary"]),
     ],
-    ids=["empty", "white", "binary", "nul", "latin-1", "torn utf-16"],
+    ids=["empty", "white", "binary", "mostly nul"],
 )
 def test_a_file_without_papers_is_refused_by_name(
     tmp_path: Path, content: bytes, words: list[str]
@@ -269,9 +267,16 @@ def test_bad_lines_of_json_lines_are_named_and_the_others_taken(tmp_path: Path) 
 
 @given(st.text(max_size=300))
 def test_any_text_is_read_without_losing_or_inventing_a_character(content: str) -> None:
-    for found in plain.read(Content.of(content.encode(), "x.txt")):
+    file = Content.of(content.encode(), "x.txt")
+    controls = sum(character < " " and character not in "\t\r\n" for character in content)
+    if controls > len(content.encode()) / 4:
+        return  # no text, see test_encoding.py
+    decoded = file.text()
+    if not controls and "\ufeff" not in content:
+        assert decoded == content
+    for found in plain.read(file):
         if isinstance(found, Record):
-            assert content[found.offset : found.offset + len(found.text)] == found.text
+            assert decoded[found.offset : found.offset + len(found.text)] == found.text
             assert found.text == found.text.strip()
 
 

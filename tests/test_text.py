@@ -7,7 +7,24 @@ from command import SEEDS
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from rag.text import canonical, content_words, normalise, plain, printable, split_sentences, terms
+from rag.answering import prompting
+from rag.answering.citations import Draft
+from rag.answering.support import judge
+from rag.answering.writing import QuotingWriter, Task
+from rag.corpus import Record
+from rag.corpus.papers import to_paper
+from rag.index.chunking import chunk
+from rag.schema import Evidence, Paper
+from rag.text import (
+    canonical,
+    content_words,
+    legible,
+    normalise,
+    plain,
+    printable,
+    split_sentences,
+    terms,
+)
 
 # Each text is its sentences joined by one space.
 SPACED = [
@@ -41,6 +58,16 @@ SPACED = [
     ["A gain of 22.2\\% over GRPO.", "Code is released."],
     ["We use batches, steps, etc.", "However, it is slow."],
     ["It is small, cheap, etc. and fast.", "Good."],
+    [
+        "Following Moreno et al. we fix the rate.",
+        "The gain is 3.7 points vs. the baseline, cf. Fig. 3 and Eq. 2.",
+        "We use small models, i.e. those below 1 B, e.g. TinyOwl.",
+        "No. 4 of the runs diverged.",
+        "Dr. Lindqvist confirmed this.",
+    ],
+    ["Results of Dr. Amari (n = 20).", "Cost is low (35 EUR).", "Next step follows."],
+    ["The glyph (cid:12) is left alone.", "So is (cid:3)."],
+    ["We align the read " + "ACGT" * 300 + " to the genome.", "It fits."],
     ["A one-sentence text"],
     ["No stop at all, but a comma, and 3 words"],
 ]
@@ -91,6 +118,7 @@ ALPHABET = st.one_of(
 
 @given(ALPHABET)
 @example("$" * 400)
+@example(".” " * 100 + "." * 400 + "x")
 @example("(" * 400 + "." * 400)
 @example("\ud800. A\udfff. B")
 def test_offsets_are_ordered_disjoint_and_cover_all_that_is_not_white(text: str) -> None:
@@ -145,6 +173,8 @@ def test_canonical_and_printable_change_nothing_the_second_time(text: str) -> No
         ("_Numerical Feature Inflation_", "Numerical Feature Inflation"),
         ("snake_case_name stays", "snake_case_name stays"),
         ("it costs $5 and $6", "it costs 5 and 6"),
+        ("so\\begin{equation}x=1\\end{equation}holds", "so x=1 holds"),
+        ("\\begin{figure}[ht] a \\end{figure*}", "a"),
         ("a  b\n c\t", "a b c"),
         ("$\\mathcal{NFI}$", "NFI"),
     ],
@@ -185,10 +215,81 @@ def test_what_a_terminal_would_obey_is_taken_out(hidden: str) -> None:
         ("a\u00a0b", "a b"),
         ("zero\u200bwidth", "zerowidth"),
         ("\\textbf{Bold}  text", "bold text"),
+        ("Index\u00adfunds", "indexfunds"),
+        ("sparse\u200b retriever", "sparse retriever"),
+        ("40\u00a0M and 5\u202fkg and 6\u2009m", "40 m and 5 kg and 6 m"),
+        ("infor-\nmation", "information"),
+        ("infor-  \r\n  mation", "information"),
+        ("infor\u2010\rmation", "information"),
+        ("infor\u00ad\nmation", "information"),
+        ("Self-\nsupervised", "selfsupervised"),
+        ("state-of-\nthe-art", "state-of-the-art"),
+        ("state-\nof-the-art", "state-of-the-art"),
+        ("GPT-\n4 and RN-\nDPO", "GPT-4 and RN-DPO"),
+        ("short-\nand long-term", "short- and long-term"),
+        ("naÃ¯ve PoincarÃ©â€™s", "naïve Poincaré’s"),
+        ("Résumé", "resume"),
+        ("Zoë Müller at Besançon", "zoe muller at besancon"),
+        ("Łódź, Søren, Œuvre, Ðe", "lodz, soren, oeuvre, de"),
+        ("a &lt; b &amp; c", "a < b & c"),
+        ("<p>CO<sub>2</sub> <i>in&nbsp;vivo</i></p>", "co2 in vivo"),
+        ("<jats:p>A</jats:p><jats:p>b</jats:p>", "a b"),
     ],
 )
 def test_texts_that_are_the_same_to_a_reader_have_one_normal_form(one: str, other: str) -> None:
     assert normalise(one) == normalise(other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("й", "и"),
+        ("ё", "е"),
+        ("μέθοδο", "μεθοδο"),
+        ("が", "か"),
+        ("ペ", "ヘ"),
+        ("मॉडल", "मडल"),
+        ("평가", "펴가"),
+    ],
+)
+def test_a_mark_that_makes_another_letter_is_kept(one: str, other: str) -> None:
+    assert normalise(one) != normalise(other)
+    assert normalise(one) == one
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Poincaré’s", "poincare’s"),
+        ("CAFÉ”", "cafe”"),
+        ("«déjà» là", "«deja» la"),
+        ("Ã is a letter", "a is a letter"),
+        ("x < y > z & w", "x < y > z & w"),
+        ("a <b-tree> node", "a <b-tree> node"),
+        ("(cid:12)", "(cid:12)"),
+    ],
+)
+def test_what_only_looks_damaged_is_left_alone(text: str, expected: str) -> None:
+    assert normalise(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (
+            "Index\u00adfunds and\u200b 40\u00a0M\u202fpara\u00admeters",
+            "Indexfunds and 40 M parameters",
+        ),
+        ("a\nb\r\nc\rd\u2028e", "a b c d e"),
+        ("a \u200b b", "a b"),
+        ("hidden\U000e0041\u202e order", "hidden order"),
+        ("Besançon ﬁne", "Besançon ﬁne"),
+        ("\x1b[31mred", "[31mred"),
+    ],
+)
+def test_legible_text_has_normal_spaces_and_nothing_invisible(text: str, shown: str) -> None:
+    assert legible(text) == shown
+    assert legible(shown) == shown
 
 
 def test_canonical_joins_composed_forms_and_spaces_but_keeps_case() -> None:
@@ -213,6 +314,8 @@ def test_canonical_joins_composed_forms_and_spaces_but_keeps_case() -> None:
         ("DALL·E 3", ["dall", "e", "dalle", "3"]),
         ("G2PO", ["g2po"]),
         ("paper", []),
+        ("well-\nknown", ["well", "known", "wellknown", "wellknown"]),
+        ("मॉडल", ["मॉडल"]),
     ],
 )
 def test_terms_by_which_a_text_is_found(text: str, expected: list[str]) -> None:
@@ -230,7 +333,70 @@ def test_terms_by_which_a_text_is_found(text: str, expected: list[str]) -> None:
         ("物体", "人与物体交互"),
         ("1000", "1,000"),
         ("café", "cafe\u0301"),
+        ("indexfunds", "Index\u00adfunds"),
+        ("sparse retriever", "A sparse\u200b retriever"),
+        ("40 M parameters", "with 40\u00a0M para\u00admeters"),
+        ("information", "infor-\nmation"),
+        ("well-known", "well-\nknown"),
+        ("known", "well-\nknown"),
+        ("state of the art", "state-of-\nthe-art"),
+        ("Besancon", "Parsing at Besançon"),
+        ("resume", "Résumé parsing"),
+        ("Zoe Muller", "Zoë Müller"),
+        ("naive", "naÃ¯ve"),
+        ("методов поиска", "Обзор методов поиска. Évaluation légère."),
+        ("évaluation légère", "Обзор методов поиска. Évaluation légère."),
+        ("α-synuclein", "α-synuclein and μm scale. 모델 평가."),
+        ("µm", "α-synuclein and μm scale. 모델 평가."),
+        ("평가", "모델 평가."),
+        ("β-καρβολίνη", "Η β-καρβολίνη"),
+        ("मूल्यांकन", "मॉडल मूल्यांकन।"),
+        ("efﬁcient", "efficient"),
     ],
 )
 def test_a_question_meets_a_text_that_writes_it_otherwise(asked: str, written: str) -> None:
     assert set(terms(asked)) <= set(terms(written))
+
+
+# --- what a long or an odd token does to chunks (the embedder cuts its own input)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Results of Dr. Amari (n = 20). Cost is low (35 EUR). Next step follows.",
+        "We align the read " + "ACGT" * 300 + " to the genome.",
+        "One. " * 50,
+    ],
+)
+@pytest.mark.parametrize("sentences_of_a_chunk", [1, 3])
+def test_chunks_slice_back_and_glue_no_words(text: str, sentences_of_a_chunk: int) -> None:
+    paper = to_paper(Record(1, 0, text), "f.txt")
+    pieces = chunk(paper, sentences=sentences_of_a_chunk, word_pieces=12, count_pieces=len)
+    assert all(text[piece.start : piece.end] == piece.text for piece in pieces)
+    assert {word for piece in pieces for word in piece.text.split()} == set(text.split())
+
+
+# --- what is sent to a model and what is quoted
+
+HIDDEN = "A sparse\u200b retriever has 40\u00a0M para\u00admeters\nin all."
+SEEN = "A sparse retriever has 40 M parameters in all."
+
+
+def hidden_evidence() -> tuple[Paper, Evidence]:
+    paper = to_paper(Record(1, 0, HIDDEN, "Index\u00adfunds"), "f.txt")
+    return paper, Evidence(paper.id, 0, HIDDEN, 0, len(HIDDEN), 1.0)
+
+
+def test_a_prompt_holds_normal_spaces_and_nothing_invisible() -> None:
+    shown = prompting.show(prompting.label([hidden_evidence()]))
+    assert shown == f"Paper: Indexfunds\n[S1] {SEEN}"
+
+
+def test_a_quotation_is_legible_and_its_sentence_verbatim() -> None:
+    given = tuple(prompting.label([hidden_evidence()]))
+    (draft, _) = QuotingWriter().write(Task("answer", "How many?", given, 1), print)
+    assert isinstance(draft, Draft)
+    assert draft.text == SEEN
+    assert given[0].evidence.text == HIDDEN
+    assert judge(draft.text, [hidden_evidence()]).verdict == "supported"

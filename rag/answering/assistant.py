@@ -125,6 +125,7 @@ class Assistant:
             found.hits,
             papers=self.config.evidence_papers,
             sentences=self.config.evidence_sentences,
+            chars=self.config.evidence_chars,
         )
         sentences = label([(hit.paper, evidence) for hit, evidence in chosen])
         work = Work(self.config, self._writer, asked.text, found.index_state, found, notify)

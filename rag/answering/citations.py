@@ -1,164 +1,15 @@
-"""Claims and their citations: read from a model's reply, numbered, rendered, read back.
+"""Citations: numbered, rendered, read back, and cleared of those that a model made up.
 
-A model never writes a citation number. It names the labels of sentences, as JSON or, where a
-server has no JSON schemas, one claim to a line behind its labels; numbers are given here.
+A model never writes a citation number: it names the labels of sentences, and numbers are given
+here.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from rag.schema import Citation, Claim, Evidence, Paper, Sentence, Verdict
-
-# --- Reading a reply -----------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Draft:
-    """A claim as the model made it: its text, and the labels of the sentences it relies on."""
-
-    text: str
-    labels: tuple[str, ...]
-
-
-_THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)|\A(?:(?!<think>).)*?</think>", re.DOTALL)
-_TURN_END = re.compile(r"<\|[^|>\n]{1,40}\|>|</s>|\[/?INST\]")
-_CLAIMS = re.compile(r"\{\s*\"claims\"")
-_LABELS = r"S\d+(?:\s*(?:,|;|and|&|-|–|to|\]\s*\[)\s*S\d+)*"
-_LEADING = re.compile(
-    rf"^[\s>*•-]*(?:\d+[.)]\s*)?[\[(]{{0,2}}\s*(?P<labels>{_LABELS})\s*[\])]{{0,2}}\s*[:.–—-]*\s*"
-)
-_TRAILING = re.compile(rf"\s*[\[(]{{1,2}}\s*(?P<labels>{_LABELS})\s*[\])]{{1,2}}\s*[.!]?\s*$")
-_LABEL = re.compile(r"S(\d+)(?:\s*(?:-|–|to)\s*S(\d+))?")
-_LONGEST_RANGE = 20
-_PROMISE = re.compile(r"^\W*(?:none|no claims?|not (?:stated|found|given))\W*$", re.IGNORECASE)
-# Models write \beta and \% in JSON strings without doubling the backslash; JSON would read the
-# first as a backspace and refuse the second.
-_LATEX_ESCAPE = re.compile(
-    r"(?<!\\)\\(?=[^\"\\/bfnrtu]|b(?:eta|ar\b|oxed|egin|inom|f\b|ig)|f(?:rac|orall)"
-    r"|n(?:u\b|abla|eq?\b|ot\b|orm)|r(?:ho|ight|m\b|angle)|t(?:imes|heta|au\b|ext|ilde|o\b|op\b)"
-    r"|u(?![0-9a-fA-F]{4}))"
-)
-
-
-class ReplyReader:
-    """Takes a reply piece by piece and gives each claim as soon as it is complete."""
-
-    def __init__(self) -> None:
-        self._text = ""
-        self._given = 0
-
-    def feed(self, piece: str) -> list[Draft]:
-        """The claims that `piece` completed."""
-        self._text += piece
-        return self._new(final=False)
-
-    @property
-    def text(self) -> str:
-        """What has come so far."""
-        return self._text
-
-    def finish(self) -> list[Draft]:
-        """The claims that only the end of the reply completes."""
-        return self._new(final=True)
-
-    def _new(self, *, final: bool) -> list[Draft]:
-        drafts = read_reply(self._text, final=final)
-        fresh = drafts[self._given :]
-        self._given = max(self._given, len(drafts))
-        return fresh
-
-
-def read_reply(text: str, *, final: bool = True) -> list[Draft]:
-    """The claims in a reply, in order. Not `final`: only those that more text cannot change."""
-    text = _THOUGHT.sub("", text)
-    if "<think>" in text or (not final and text.lstrip().startswith("<")):
-        return []
-    text = _unwrapped(text)
-    if text.startswith(("{", "[")) and not _LEADING.match(text):
-        return list(_from_json(text))
-    lines = text.split("\n")
-    complete = lines if final else lines[:-1]
-    return [draft for line in complete if (draft := _from_line(line))]
-
-
-def says_nothing(text: str) -> bool:
-    """Whether a whole reply says, in the form that was asked for, that there is no claim."""
-    text = _unwrapped(_THOUGHT.sub("", text)).strip()
-    if not text or _PROMISE.match(text):
-        return True
-    try:
-        value, _ = json.JSONDecoder().raw_decode(text)
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(value, dict) and value.get("claims") == []
-
-
-def _unwrapped(text: str) -> str:
-    """A reply without what models put around it: a fence, a preface, the marks of a turn."""
-    if turn := _TURN_END.search(text.lstrip()):
-        text = text.lstrip()[: turn.start()]
-    if claims := _CLAIMS.search(text):
-        return text[claims.start() :]
-    text = text.lstrip()
-    if text.startswith("```"):
-        text = text.partition("\n")[2]
-    stripped = text.rstrip()
-    return stripped.removesuffix("```") if stripped.endswith("```") else text
-
-
-def _labels_in(text: str) -> list[str]:
-    """The labels named in `text`, `S1-S3` in full."""
-    found: list[str] = []
-    for match in _LABEL.finditer(text):
-        first, last = int(match.group(1)), int(match.group(2) or match.group(1))
-        found += [f"S{n}" for n in range(first, min(last, first + _LONGEST_RANGE) + 1)]
-    return list(dict.fromkeys(found))
-
-
-def _from_json(text: str) -> Iterator[Draft]:
-    """Every complete object with a text that stands inside the outermost one or list."""
-    for start, end in _objects(text):
-        try:
-            value = json.loads(_LATEX_ESCAPE.sub(r"\\\\", text[start:end]))
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(value, dict) and isinstance(value.get("text"), str):
-            support = value.get("support")
-            named = support if isinstance(support, list) else [support]
-            labels = _labels_in(" ".join(map(str, named)))
-            if value["text"].strip():
-                yield Draft(value["text"].strip(), tuple(labels))
-
-
-def _objects(text: str) -> Iterator[tuple[int, int]]:
-    """Offsets of the innermost complete `{…}` of a JSON text, braces within strings left out."""
-    opened: int | None = None
-    for match in re.finditer(r'"(?:[^"\\]|\\.)*"|[{}]', text, re.DOTALL):
-        if match.group() == "{":
-            opened = match.start()
-        elif match.group() == "}" and opened is not None:
-            yield opened, match.end()
-            opened = None
-
-
-def _from_line(line: str) -> Draft | None:
-    """A claim of the text protocol: `S1, S2: the claim`, or the labels behind it."""
-    lead, trail = _LEADING.match(line), _TRAILING.search(line)
-    if lead and line[lead.end() :].strip():
-        text, named = line[lead.end() :], lead.group("labels")
-    elif trail:
-        text, named = line[: trail.start()], trail.group("labels")
-    else:
-        text, named = line, ""
-    text = _TRAILING.sub("", text).strip().lstrip("*•- ").strip()
-    if not any(c.isalnum() for c in text) or _PROMISE.match(text):
-        return None
-    return Draft(text, tuple(_labels_in(named)))
-
 
 # --- Numbering -----------------------------------------------------------------------------
 
@@ -223,3 +74,32 @@ def _numbers(inside: str) -> Iterator[int]:
     for part in inside.split(", "):
         first, _, last = part.partition("-")
         yield from range(int(first), int(last or first) + 1)
+
+
+# --- Marks that are not ours -------------------------------------------------------------------
+
+_AUTHORS = r"[A-Z][\w'’-]+(?: et al\.?|(?:, | and | & )[A-Z][\w'’-]+)*"
+_IN_BRACKETS = r"(?:[Ss]?\d+|[a-z])"
+_MARK = re.compile(
+    r"\s*(?:\(\s*S\d+(?:\s*(?:[,;–-]|and)\s*S\d+)*\s*\)"
+    rf"|\[\^?{_IN_BRACKETS}(?:\s*[,;–-]\s*{_IN_BRACKETS})*\]"
+    rf"|\({_AUTHORS},? (?:19|20)\d\d[a-z]?(?:; {_AUTHORS},? (?:19|20)\d\d[a-z]?)*\))"
+)
+
+
+def without_marks(text: str, sentences: Iterable[str]) -> tuple[str, tuple[str, ...]]:
+    """A claim without the citations that a model wrote into it, and these.
+
+    `[9]` and `(Smith 2020)` would be taken for one of ours, or for a source that was found. What
+    stands in a sentence that the model was given, such as an interval, stays.
+    """
+    held = "".join("".join(sentences).split())
+    marks: list[str] = []
+
+    def judged(match: re.Match[str]) -> str:
+        if "".join(match.group().split()) in held:
+            return match.group()
+        marks.append(match.group().strip())
+        return ""
+
+    return _MARK.sub(judged, text).strip(), tuple(marks)

@@ -4,23 +4,49 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from typing import Protocol
 
 from rag.answering.generation import Completion, OpenAIGenerator, Request, silent
 from rag.config import Config
-from rag.errors import AnswerIncomplete, ServerError
-from rag.models.llama import LlamaServer
+from rag.errors import ServerError
+
+
+class ModelServer(Protocol):
+    """A model in a child process that can be replaced; see `rag.models.llama.LlamaServer`."""
+
+    @property
+    def api_key(self) -> str:
+        """The key that it asks for."""
+
+    @property
+    def base_url(self) -> str:
+        """Where it listens; another place after a restart."""
+
+    @property
+    def pid(self) -> int | None:
+        """The child's process id; None if it was not started, or closed."""
+
+    def ensure_running(self) -> bool:
+        """Start it, or replace a child that has died; whether one was replaced.
+
+        Raises:
+            ModelError: it cannot be started, or died again soon.
+        """
+
+    def close(self) -> None:
+        """End the child."""
 
 
 class LocalGenerator:
     """Starts the embedded model at the first question and replaces it once if it dies."""
 
-    def __init__(self, server: LlamaServer, model: str, config: Config) -> None:
+    def __init__(self, server: ModelServer, model: str, config: Config) -> None:
         self._server = server
         self._model = model
         self._config = config
         self._guard = threading.Lock()
         self._client: OpenAIGenerator | None = None
-        self._client_url = ""
+        self._client_pid: int | None = None
 
     @property
     def name(self) -> str:
@@ -35,19 +61,23 @@ class LocalGenerator:
     def stream(
         self, request: Request, notify: Callable[[str], None] = silent
     ) -> Iterator[str | Completion]:
-        """See `Generator.stream`. A model that dies before any text is started once more."""
+        """See `Generator.stream`. A model that dies before any text is started once more.
+
+        Every answer that was being written fails with it, but only the first to notice starts it
+        again; so whether there is another child since decides, not who started it.
+        """
+        client = self._connected(notify)
         shown = False
         try:
-            for piece in self._connected(notify).stream(request, notify):
+            for piece in client.stream(request, notify):
                 shown = True
                 yield piece
-        except AnswerIncomplete:
-            raise
         except ServerError:
-            if shown or not self._server.ensure_running():
+            again = None if shown else self._connected(silent)
+            if again is None or again is client:
                 raise
             notify("the local model ended and was started again")
-            yield from self._connected(notify).stream(request, notify)
+            yield from again.stream(request, notify)
 
     def close(self) -> None:
         """End the child process."""
@@ -67,9 +97,9 @@ class LocalGenerator:
         if loading:
             notify("the local model is loaded and reads")
         with self._guard:
-            if self._client is None or self._client_url != self._server.base_url:
+            if self._client is None or self._client_pid != self._server.pid:
+                self._client_pid = self._server.pid
                 self._client = self._new_client(self._server.base_url)
-                self._client_url = self._server.base_url
             return self._client
 
     def _new_client(self, url: str) -> OpenAIGenerator:

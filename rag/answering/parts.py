@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rag.answering.generation import OpenAIGenerator
+from rag.answering.budget import Budget, BudgetedGenerator
+from rag.answering.generation import Generator, OpenAIGenerator
 from rag.answering.local import LocalGenerator
 from rag.answering.writing import ModelWriter, QuotingWriter, Writer
 from rag.config import Config
@@ -54,14 +55,19 @@ def writer_of(config: Config) -> Writer:
     if choice == "auto":
         choice = "openai" if server else ("local" if _local_path(config) else "none")
     if choice == "openai":
-        return ModelWriter(openai_of(config), config.max_answer_tokens)
+        return _writing(openai_of(config), config)
     if choice == "local":
         path = WeightStore(config.weights_dir).llm_path(config.local_model)
         server_ = LlamaServer(path, config.local_context, config.local_threads)
         name = path.stem if config.local_model.endswith(".gguf") else config.local_model
-        generator = LocalGenerator(server_, name, config)
-        return ModelWriter(generator, config.max_answer_tokens)
+        return _writing(LocalGenerator(server_, name, config), config)
     return QuotingWriter()
+
+
+def _writing(generator: Generator, config: Config) -> ModelWriter:
+    if config.token_budget:
+        generator = BudgetedGenerator(generator, Budget(config.token_budget))
+    return ModelWriter(generator, config.max_answer_tokens)
 
 
 def _local_path(config: Config) -> Path | None:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from rag.errors import ConfigError
 from rag.schema import Evidence, Paper
+from rag.text import legible
 
 _WORDS_OF_A_NAME = 4
 _PLACEHOLDER = re.compile(r"\$(\w+)")
@@ -66,15 +67,18 @@ def show(sentences: Sequence[Labelled]) -> str:
         if item.paper.id != before:
             lines.append(f"Paper: {_name(item.paper)}".rstrip())
             before = item.paper.id
-        lines.append(f"[{item.label}] {' '.join(item.evidence.text.split())}")
+        lines.append(f"[{item.label}] {legible(item.evidence.text)}")
     return "\n".join(lines)
 
 
 def _name(paper: Paper) -> str:
-    """The title that its source gives, or the name of its system; our own first clause says nothing
-    that the sentences do not, and every word has to be read before the first claim."""
+    """The title that its source gives, or the name of its system.
+
+    Our own first clause says nothing that the sentences do not, and every word has to be read
+    before the first claim.
+    """
     derived = paper.title_derived and len(paper.title.split()) > _WORDS_OF_A_NAME
-    return "" if derived else paper.title
+    return "" if derived else legible(paper.title)
 
 
 def render(name: str, values: Mapping[str, object]) -> Rendered:

@@ -89,7 +89,9 @@ def repin(
     """
     support = [(item.paper, item.evidence) for item in named]
     judgement = judge(claim, support, question)
-    if judgement.verdict == "supported" or not named:
+    if judgement.verdict == "supported":
+        return _needed(claim, support, question), judgement
+    if not named:
         return support, judgement
     for item in sorted(given, key=lambda item: -_cover(claim, item.evidence.text, question)):
         other = [(item.paper, item.evidence)]
@@ -97,6 +99,22 @@ def repin(
         if found.verdict == "supported":
             return other, found
     return support, judgement
+
+
+def _needed(claim: str, support: Sequence[Pinned], question: str) -> list[Pinned]:
+    """Those sentences without the ones of a paper that says little of the claim.
+
+    It is left out only where the others support the claim without it: to cite it would send the
+    reader to a wrong paper.
+    """
+    kept = list(support)
+    for paper_id in dict.fromkeys(paper.id for paper, _ in support):
+        own = " ".join(evidence.text for paper, evidence in kept if paper.id == paper_id)
+        rest = [pinned for pinned in kept if pinned[0].id != paper_id]
+        says_little = _cover(claim, own, question) < PARTLY
+        if says_little and judge(claim, rest, question).verdict == "supported":
+            kept = rest
+    return kept
 
 
 def numbers(text: str) -> frozenset[str]:

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 from importlib.metadata import version
 
 from rag.answering.abstention import REFUSAL
-from rag.answering.citations import Draft, Numbering, render
+from rag.answering.citations import Numbering, render, without_marks
 from rag.answering.events import CitationAdded, ClaimMade, Done, Event, Notice
 from rag.answering.prompting import Labelled
+from rag.answering.replies import Draft, labels_in
 from rag.answering.support import repin
 from rag.answering.writing import Ending, QuotingWriter, Task, Writer
 from rag.config import Config
@@ -18,6 +19,7 @@ from rag.text import normalise
 
 _QUOTES_IN_PLACE_OF_CLAIMS = 2
 _NEAREST = 3
+_STRAYS_TOLD, _STRAY_CHARS = 5, 60
 
 
 class Work:
@@ -41,6 +43,7 @@ class Work:
         self._numbering = Numbering()
         self._claims: list[ClaimMade] = []
         self._dropped: list[Dropped] = []
+        self._strays: dict[str, None] = {}
         self._notices: list[str] = []
         self._notify = notify or self._notices.append
         self._shown: dict[str, int] = {}
@@ -74,14 +77,19 @@ class Work:
 
     def _check(self, draft: Draft, by_label: dict[str, Labelled]) -> Iterator[Event]:
         named = [by_label[name] for name in draft.labels if name in by_label]
-        support, judgement = repin(draft.text, named, list(by_label.values()), self._question)
+        given = list(by_label.values())
+        text, marks = without_marks(draft.text, (item.evidence.text for item in given))
+        support, judgement = repin(text, named, given, self._question)
         if judgement.verdict in {"unsupported", "contradicted"}:
             self._dropped.append(Dropped(draft.text, judgement.reason))
             return
-        if any(normalise(draft.text) == normalise(made.claim.text) for made in self._claims):
+        if any(normalise(text) == normalise(made.claim.text) for made in self._claims):
             self._dropped.append(Dropped(draft.text, "it repeats an earlier claim"))
             return
-        made = ClaimMade(self._numbering.cite(draft.text, support, judgement.verdict))
+        unknown = [name for name in draft.labels if name not in by_label]
+        written = [mark for mark in marks if not _repeats(mark, draft)]
+        self._strays |= dict.fromkeys([*unknown, *draft.strays, *written])
+        made = ClaimMade(self._numbering.cite(text, support, judgement.verdict))
         self._claims.append(made)
         for citation in self._numbering.citations():
             if self._shown.get(citation.paper.id) != len(citation.sentences):
@@ -110,9 +118,14 @@ class Work:
             dropped=tuple(self._dropped),
             nearest=self._nearest({citation.paper.id for citation in cited}),
             manifest=self._manifest(sentences, ending),
-            note=fault,
+            note="; ".join(filter(None, (fault, self._told_strays()))),
             complete=not ending.fault,
         )
+
+    def _told_strays(self) -> str:
+        """What shown claims cite that the model was not given; it is left out of them."""
+        names = ", ".join(name[:_STRAY_CHARS] for name in list(self._strays)[:_STRAYS_TOLD])
+        return f"the model also cited what it was not given: {names}" if names else ""
 
     def _nearest(self, cited: set[str]) -> tuple[Nearest, ...]:
         hits = self._found.hits if self._found else ()
@@ -129,3 +142,9 @@ class Work:
             "evidence": [f"{i.paper.id}:{i.evidence.index}" for i in sentences],
             **ending.facts,
         }
+
+
+def _repeats(mark: str, draft: Draft) -> bool:
+    """Whether a mark in the text of a claim says no more than the labels that it has anyway."""
+    named = labels_in(mark)
+    return bool(named) and set(named) <= set(draft.labels)

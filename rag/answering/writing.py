@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol
 
 from rag.answering import prompting
-from rag.answering.citations import Draft, ReplyReader, says_nothing
 from rag.answering.generation import (
     Completion,
     ContextTooSmall,
@@ -17,9 +16,10 @@ from rag.answering.generation import (
     SchemaUnsupported,
 )
 from rag.answering.prompting import Labelled
+from rag.answering.replies import Draft, ReplyReader
 from rag.answering.stop import Stop
 from rag.errors import AnswerIncomplete
-from rag.text import content_words
+from rag.text import content_words, legible
 
 Notify = Callable[[str], None]
 _CHARS_PER_TOKEN = 16  # more than any text has; a reply beyond that does not end by itself
@@ -105,7 +105,7 @@ class ModelWriter:
 
     def _read(self, task: Task, notify: Notify, *, structured: bool) -> Iterator[Draft | Ending]:
         request, version = self._request(task, structured=structured)
-        reader = ReplyReader()
+        reader = ReplyReader((request.system, request.user))
         ending = Ending()
         try:
             for piece in self._generator.stream(request, notify):
@@ -119,9 +119,8 @@ class ModelWriter:
         except AnswerIncomplete as error:
             fault = f"{error.what} ({error.cause})" if error.cause else error.what
             ending = Ending(fault, facts={"prompt": version})
-        if not ending.fault:
-            yield from reader.finish()
-        yield replace(ending, silent=not ending.fault and says_nothing(reader.text))
+        yield from reader.finish(whole=not ending.fault)
+        yield replace(ending, silent=not ending.fault and reader.says_nothing)
 
     def _request(self, task: Task, *, structured: bool) -> tuple[Request, str]:
         prompt = prompting.render(
@@ -139,7 +138,11 @@ class ModelWriter:
 
 
 class QuotingWriter:
-    """Quotes the best evidence word for word: never wrong about what a paper says."""
+    """Quotes the best evidence word for word: never wrong about what a paper says.
+
+    A quotation is legible text: normal spaces, nothing invisible. The sentence that it cites is
+    verbatim.
+    """
 
     name = "quoting"
 
@@ -147,7 +150,7 @@ class QuotingWriter:
         """See `Writer.write`."""
         choose = _key_sentences if task.kind == "summary" else _best_sentences
         for item in choose(task.sentences, task.most):
-            yield Draft(item.evidence.text, (item.label,))
+            yield Draft(legible(item.evidence.text), (item.label,))
         yield Ending()
 
     def close(self) -> None:

@@ -9,15 +9,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import BinaryIO
 
+from rag.corpus.encoding import Encoding, declared, find_encoding, is_binary, without_controls
 from rag.errors import InputError
 
 HEAD_BYTES = 8192
-
-_BYTE_ORDER_MARKS = (
-    (codecs.BOM_UTF8, "utf-8-sig"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +66,18 @@ class Content:
 
     @cached_property
     def start(self) -> str:
-        """The head as text without mark or leading white space; empty where it is not text."""
-        try:
-            return self.head.decode(self.encoding, "ignore").lstrip()
-        except (InputError, UnicodeError):
+        """The head as text without mark or leading white space; empty where it is not text.
+
+        The rest is read only where the head is text, yet neither UTF-8 nor marked as another.
+        """
+        codec, utf8 = declared(self.head), _is_utf8(self.head)
+        if not codec and is_binary(self.head, utf8=utf8):
             return ""
+        try:
+            codec = codec or ("utf-8" if utf8 else self.encoding)
+        except InputError:
+            return ""
+        return without_controls(self.head.decode(codec, "ignore")).lstrip()
 
     def open(self) -> BinaryIO:
         """The bytes from their beginning.
@@ -88,38 +90,48 @@ class Content:
         except OSError as error:
             raise InputError(f"{self.label} cannot be read", cause=error.strerror or "") from error
 
-    @cached_property
+    @property
     def encoding(self) -> str:
-        """The name of the encoding that the bytes are in.
+        """The codec in which the bytes are decoded, what does not fit it being replaced.
 
         Raises:
             InputError: they are not text.
         """
-        mark = next((name for mark, name in _BYTE_ORDER_MARKS if self.head.startswith(mark)), "")
-        if not mark and b"\0" in self.head:
+        return self._encoding.codec
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What people should know of the decoding: an encoding that was guessed, what was mended.
+
+        Empty for content that nobody has read as text.
+        """
+        return self._encoding.notes if "_encoding" in vars(self) else ()
+
+    @cached_property
+    def _encoding(self) -> Encoding:
+        found = find_encoding(self.open)
+        if found is None:
             raise InputError(
                 f"{self.label} is not readable as text",
                 cause="binary",
                 remedy="Save it as text in UTF-8.",
             )
-        return mark or "utf-8"
+        return found
 
     def lines(self) -> Iterator[str]:
         """The decoded lines, each with its end as it stands; memory holds one at a time.
 
+        They are free of control characters (see `rag.corpus.encoding`), and offsets in the decoded
+        file count characters of this.
+
         Raises:
-            InputError: not text, or text in another encoding than it seemed.
+            InputError: as `encoding`.
         """
-        encoding = self.encoding
-        with io.TextIOWrapper(self.open(), encoding=encoding, newline="") as stream:
-            try:
-                yield from stream
-            except UnicodeDecodeError as error:
-                raise InputError(
-                    f"{self.label} is not readable as text",
-                    cause=f"byte {error.start} is not {encoding}",
-                    remedy="Convert it to UTF-8.",
-                ) from error
+        decoding = self._encoding
+        with io.TextIOWrapper(
+            self.open(), encoding=decoding.codec, errors="replace", newline=""
+        ) as stream:
+            yield from map(without_controls, stream) if decoding.controls else stream
 
     def text(self) -> str:
         """The whole as text, line ends as they stand.
@@ -128,3 +140,12 @@ class Content:
             InputError: as `lines`.
         """
         return "".join(self.lines())
+
+
+def _is_utf8(head: bytes) -> bool:
+    """Whether the bytes are UTF-8; a character that the end of the head cuts does not count."""
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(head)
+    except UnicodeDecodeError:
+        return False
+    return True

@@ -43,8 +43,14 @@ def top(evidence: Sequence[Evidence], limit: int) -> tuple[Evidence, ...]:
     return tuple(sorted(evidence, key=lambda e: (-e.score, e.index))[:limit])
 
 
-def choose(hits: Sequence[Hit], *, papers: int, sentences: int) -> list[tuple[Hit, Evidence]]:
+def choose(
+    hits: Sequence[Hit], *, papers: int, sentences: int, chars: int
+) -> list[tuple[Hit, Evidence]]:
     """The sentences to answer from: the most relevant of the first `papers` hits.
+
+    Together they have at most `chars` characters, the most relevant one whatever its length: a
+    small model reads some 300 characters in a second, and one that does not fit gives way to a
+    shorter one behind it.
 
     A sentence is preferred by its own relevance and by its paper's: one of a paper that the
     question is about beats an equally similar one of another.
@@ -55,4 +61,10 @@ def choose(hits: Sequence[Hit], *, papers: int, sentences: int) -> list[tuple[Hi
         for evidence in hit.evidence
     ]
     pool.sort(key=lambda item: (-item[0], item[1].paper.id, item[2].index))
-    return [(hit, evidence) for _, hit, evidence in pool[:sentences]]
+    kept: list[tuple[Hit, Evidence]] = []
+    for _, hit, evidence in pool:
+        size = len(evidence.text)
+        if len(kept) < sentences and (not kept or size <= chars):
+            kept.append((hit, evidence))
+            chars -= size
+    return kept
