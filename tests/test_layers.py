@@ -18,7 +18,10 @@ import rag
 # A module imports only what stands before it, in this list and inside a folder.
 ORDER = (
     "errors schema config text "
-    "corpus.records corpus.content corpus.formats corpus.plain corpus.jsonl corpus.registry "
+    "corpus.records corpus.content corpus.formats corpus.plain "
+    "corpus.latex corpus.values corpus.names corpus.fields "
+    "corpus.jsonscan corpus.jsonl corpus.jsonfile "
+    "corpus.table corpus.registry "
     "corpus.titles corpus.files corpus.papers corpus "
     "models.catalogue models.files models.fetching models.store models models.llama "
     "index.embedding index.manifest index.snapshot index.catalog index.chunking "

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from rag.corpus import jsonl, plain
+from rag.corpus import jsonfile, jsonl, plain, table
 from rag.corpus.content import Content
 from rag.corpus.formats import Format, recognise
 
-FORMATS: tuple[Format, ...] = (jsonl.FORMAT, plain.FORMAT)
+FORMATS: tuple[Format, ...] = (jsonl.FORMAT, jsonfile.FORMAT, table.FORMAT, plain.FORMAT)
 
 SUFFIXES = frozenset(suffix for one in FORMATS for suffix in one.suffixes)
 
