@@ -17,7 +17,7 @@ from typing import Literal
 from rag.corpus.content import Content
 from rag.corpus.fields import ABSTRACT, TEXT, TITLE, UNDERSTOOD, WRAPS, folded, record_of
 from rag.corpus.formats import Format
-from rag.corpus.jsonl import objects_on_lines
+from rag.corpus.jsonl import is_told_by_lines
 from rag.corpus.jsonscan import Broken, Piece, Scanner, blocks
 from rag.corpus.records import Record, Rejected
 from rag.errors import InputError
@@ -98,8 +98,13 @@ def _layout_of(content: Content) -> _Layout:
             members.append(member)
             if _is_usual(member) and not _has(members, ABSTRACT):
                 return _Layout(frozenset([member.path]))
-    except Broken:
-        pass  # it is read as far as it goes
+    except Broken:  # it is read as far as it goes
+        return _best(members) or _Layout()
+    if any(map(_is_cell_of_a_column, members)):
+        raise InputError(
+            f"{content.label} holds its records by its columns",
+            remedy='Write it as a list of records (pandas: orient="records").',
+        )
     if layout := _best(members):
         return layout
     keys = ", ".join(dict.fromkeys(member.path[0] for member in members)) or "none"
@@ -157,6 +162,12 @@ def _has(members: Iterable[_Member], names: Iterable[str]) -> bool:
     """Whether the object itself, or the inner one that holds its record, has one of the names."""
     known = set(names)
     return any(folded(member.path[-1]) in known and _is_of_the_record(member) for member in members)
+
+
+def _is_cell_of_a_column(member: _Member) -> bool:
+    """Whether it is as pandas writes tables unless told otherwise: `{"abstract": {"0": …}}`."""
+    is_numbered = len(member.path) == 2 and member.path[1].isdecimal()
+    return is_numbered and folded(member.path[0]) in {"abstract", "text", "summary", "title"}
 
 
 def _is_of_the_record(member: _Member) -> bool:
@@ -218,7 +229,9 @@ def _inside(
 
 
 def _recognises(content: Content) -> bool:
-    return _STARTS.match(content.start) is not None and objects_on_lines(content) < 2
+    """Whether it begins like JSON; a single line longer than the head may be either kind."""
+    is_one_line = "\n" not in content.start
+    return bool(_STARTS.match(content.start)) and (is_one_line or not is_told_by_lines(content))
 
 
 FORMAT = Format("JSON", (".json",), _recognises, read)

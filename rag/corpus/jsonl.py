@@ -34,23 +34,18 @@ def _record(ordinal: int, piece: Piece) -> Record | Rejected:
         return Rejected(ordinal, piece.line, str(error))
 
 
-def _recognises(content: Content) -> bool:
-    """Whether a line of the head is an object by itself, or the first is longer than the head.
+def is_told_by_lines(content: Content) -> bool:
+    """Whether the text is objects on lines of their own, as far as the head shows.
 
-    One object with a list of records in it is not told by lines.
+    Two lines begin with a brace and one of them is an object by itself, or the first line is longer
+    than the head. Answers of a server one after another, each with a list of records, are not.
     """
     if not content.start.startswith("{") or _LIST_INSIDE.match(content.start):
         return False
-    is_cut = "\n" not in content.start and len(content.head) >= HEAD_BYTES
-    return is_cut or objects_on_lines(content) > 0
-
-
-def objects_on_lines(content: Content) -> int:
-    """How many lines of the head are an object by themselves, not set in as inside a list."""
-    if not content.start.startswith("{"):
-        return 0
-    lines = content.start.splitlines()
-    return sum(line.startswith("{") and _is_object(line) for line in lines)
+    lines = [line for line in content.start.splitlines() if line.startswith("{")]
+    if "\n" not in content.start:
+        return len(content.head) >= HEAD_BYTES
+    return len(lines) > 1 and any(map(_is_object, lines))
 
 
 def _is_object(line: str) -> bool:
@@ -60,4 +55,4 @@ def _is_object(line: str) -> bool:
         return False
 
 
-FORMAT = Format("JSON Lines", (".jsonl", ".ndjson"), _recognises, read)
+FORMAT = Format("JSON Lines", (".jsonl", ".ndjson"), is_told_by_lines, read)
