@@ -754,14 +754,18 @@ def test_a_long_list_on_one_line_is_read_in_constant_memory(tmp_path: Path) -> N
         for _ in range(40_000_000 // len(record)):
             stream.write("," + record)
         stream.write("]}")
-    code = (
-        "import re, sys\nfrom pathlib import Path\n"
-        "from rag.corpus import find_files\nfrom rag.corpus.registry import format_of\n"
-        "def peak(): return int(re.search(r'VmHWM:\\s+(\\d+)', Path('/proc/self/status').read_text())[1])\n"
-        "content = find_files([Path(sys.argv[1])])[0].content()\n"
-        "before = peak()\nn = sum(1 for one in format_of(content).read(content) if one.text)\n"
-        "print(n, (peak() - before) // 1024)"
-    )
+    code = """if True:
+        import re, sys
+        from pathlib import Path
+        from rag.corpus import find_files
+        from rag.corpus.registry import format_of
+        def peak():  # of this process; what getrusage tells goes back to the parent's
+            return int(re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1])
+        content = find_files([Path(sys.argv[1])])[0].content()
+        before = peak()
+        number = sum(1 for one in format_of(content).read(content) if one.text)
+        print(number, (peak() - before) // 1024)
+    """
     done = subprocess.run(
         [sys.executable, "-c", code, str(path)],
         capture_output=True,

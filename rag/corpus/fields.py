@@ -92,7 +92,7 @@ def record_of(
     value: object, ordinal: int, line: int, place: Callable[[str], int], key: str = ""
 ) -> Record | Rejected:
     """The record in a value; `place` tells where its text begins in the decoded file, or 0."""
-    if not isinstance(value, Mapping):
+    if not isinstance(value, dict):
         return Rejected(ordinal, line, "not a JSON object")
     fields = fields_of(value)
     if not fields.text:
@@ -137,7 +137,7 @@ def _by_name(record: Mapping[str, object]) -> dict[str, object]:
             found.setdefault(folded(name), value)
     for wrap in WRAPS:
         inner = found.get(wrap)
-        if isinstance(inner, Mapping):
+        if isinstance(inner, dict):
             del found[wrap]
             for name, value in inner.items():
                 if not is_void(value):
@@ -151,7 +151,7 @@ def _values(found: Mapping[str, object], names: Sequence[str]) -> Iterator[objec
         value = found.get(outer)
         if not inner and value is not None:
             yield value
-        elif isinstance(value, Mapping):
+        elif isinstance(value, dict):
             yield from (one for key, one in value.items() if folded(key) == inner)
         elif inner and (flat := found.get(outer + inner)) is not None:
             yield flat
@@ -173,10 +173,10 @@ def _passage(value: object) -> tuple[str, tuple[str, ...]]:
 
 
 def _joined(value: object) -> tuple[str, tuple[str, ...]]:
-    if isinstance(value, Mapping) and value and all(isinstance(v, list) for v in value.values()):
+    if isinstance(value, dict) and value and all(isinstance(v, list) for v in value.values()):
         text = _uninverted(value)
         return text, ("the abstract was put together from an inverted index",) if text else ()
-    if isinstance(value, Mapping) and "value" in value:
+    if isinstance(value, dict) and "value" in value:
         value = value["value"]
     if isinstance(value, list):
         parts = [part for part in map(_part, value) if part]
@@ -190,7 +190,7 @@ def _joined(value: object) -> tuple[str, tuple[str, ...]]:
 
 def _part(value: object) -> str:
     """A sentence or a section of an abstract; a labelled one as "LABEL: text"."""
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         label = words(value.get("label") or value.get("heading"))
         text = words(value.get("text") or value.get("value") or value.get("content"))
         return f"{label}: {text}" if label and text else text

@@ -2,8 +2,9 @@
 
 Written here, not taken from ijson (3.5) or json-stream, because these parse as they go: at the
 first bad record all that follow are lost, `NaN` as pandas writes it is such a fault, and half of a
-surrogate pair silently becomes "?". Here a value is first cut out by its brackets and quotation
-marks, whatever its depth, and then decoded by itself by the standard library.
+surrogate pair silently becomes "?". Here each value is decoded by itself by the standard library;
+where that fails, or the value is longer than a block, it is first cut out by its brackets and
+quotation marks, whatever its depth.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ _BLOCK = 1 << 18
 _SPACE = re.compile(r"[\s\ufeff]*")
 _MARK = re.compile(r"[\"\[\]{}]")
 _QUOTED = re.compile(r"\"|\\.?", re.DOTALL)
+_DECODER = json.JSONDecoder(strict=False)  # raw line ends and tabs in strings are taken
+_NOT_YET = object()
 _SCALAR = re.compile(r"[^\s,:\[\]{}\"]{1,1000}")
 
 
@@ -40,6 +43,7 @@ class Piece:
     line: int
     column: int
     offset: int
+    decoded: object = _NOT_YET
 
     def value(self) -> object:
         """The value decoded.
@@ -47,6 +51,8 @@ class Piece:
         Raises:
             ValueError: it is not JSON; the message is the reason, with line and column.
         """
+        if self.decoded is not _NOT_YET:
+            return self.decoded
         return decoded(self.text, self.line, self.column)
 
     def place(self, text: str) -> int:
@@ -61,7 +67,7 @@ def decoded(text: str, line: int = 1, column: int = 1) -> object:
         ValueError: it is not JSON; the message is the reason, with line and column.
     """
     try:
-        return json.loads(text, strict=False)
+        return _DECODER.decode(text)
     except json.JSONDecodeError as error:
         there = error.colno + (column - 1 if error.lineno == 1 else 0)
         where = f"line {line + error.lineno - 1}, column {there}"
@@ -163,15 +169,14 @@ class Scanner:
             Broken: the text ends inside it, or it is none.
         """
         mark, line, column, offset = self.peek(), self.line, self.column, self.offset
-        parts: list[str] = []
-        size = 0
-        for part in self._stretches() if mark and mark in '"[{' else self._scalar():
-            size += len(part)
-            if size <= longest:
-                parts.append(part)
-            else:
-                parts.clear()
-        return Piece("".join(parts), line, column, offset)
+        if not mark or mark not in '"[{':
+            return Piece(self._scalar(), line, column, offset)
+        try:
+            value, end = _DECODER.raw_decode(self._buffer, self._at)
+        except (ValueError, RecursionError):
+            return Piece(self._cut(longest), line, column, offset)
+        text = self._pass(end)
+        return Piece(text if len(text) <= longest else "", line, column, offset, value)
 
     def skip(self) -> None:
         """Passes the value at the cursor."""
@@ -185,7 +190,7 @@ class Scanner:
         except ValueError as error:
             raise Broken(str(error), self.line) from error
 
-    def _scalar(self) -> Iterator[str]:
+    def _scalar(self) -> str:
         if self._at + 1000 > len(self._buffer):
             self._more()
         found = _SCALAR.match(self._buffer, self._at)
@@ -193,7 +198,19 @@ class Scanner:
             json.loads(found.group() if found else "")
         except ValueError:
             raise self._broken("a value") from None
-        yield self._pass(found.end() if found else self._at)
+        return self._pass(found.end() if found else self._at)
+
+    def _cut(self, longest: int) -> str:
+        """The text of the value at the cursor, or "" if it is longer; no more than that is held."""
+        parts: list[str] = []
+        size = 0
+        for part in self._stretches():
+            size += len(part)
+            if size <= longest:
+                parts.append(part)
+            else:
+                parts.clear()
+        return "".join(parts)
 
     def _stretches(self) -> Iterator[str]:
         """A string, list or object as it arrives; its end is where brackets and quotes are even."""

@@ -28,7 +28,7 @@ def authors_of(value: object) -> tuple[str, ...]:
     value = literal(value)
     if isinstance(value, list):
         names = [_name(one) for one in value]
-    elif isinstance(value, Mapping):
+    elif isinstance(value, dict):
         inner = literal(value.get("value", value.get("author", value)))
         names = list(authors_of(inner)) if isinstance(inner, list) else [_name(value)]
     else:
@@ -43,7 +43,7 @@ def keywords_of(value: object) -> tuple[str, ...]:
     The categories of arXiv ("cs.CL cs.AI") are divided at spaces.
     """
     value = literal(value)
-    if isinstance(value, Mapping) and isinstance(value.get("value"), list):
+    if isinstance(value, dict) and isinstance(value.get("value"), list):
         value = value["value"]
     if isinstance(value, list):
         return _distinct(prose(one) for one in value)
@@ -92,7 +92,7 @@ def _name(value: object) -> str:
     if isinstance(value, list):  # arXiv: ["Last", "First", "suffix", …]
         last, first, suffix = [*map(prose, value[:3]), "", "", ""][:3]
         return " ".join(part for part in (first, last, suffix) if part)
-    if not isinstance(value, Mapping):
+    if not isinstance(value, dict):
         return _turned(prose(value))
     if words(value.get("creatorType")) not in ("", "author"):
         return ""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 import math
 import re
-from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from rag.corpus.latex import decoded
@@ -16,6 +15,7 @@ _VOID = frozenset(
     "|-|--|none|null|nan|nat|na|n/a|<na>|undefined|unknown"
     "|no abstract available|no abstract available.|[no abstract available]".split("|")
 )
+_LONGEST_VOID = 100
 # What holds the value itself where a format wraps it in an object, likeliest first.
 _INNER = (
     "value name display_name fullname fullName full_name title text #text @value content label "
@@ -29,6 +29,8 @@ def clean(text: str) -> tuple[str, tuple[str, ...]]:
 
     Control characters besides tab and line ends go; half a surrogate pair becomes U+FFFD.
     """
+    if text.isprintable():
+        return text, ()
     notes = []
     text, controls = _CONTROL.subn("", text)
     if controls:
@@ -42,23 +44,25 @@ def clean(text: str) -> tuple[str, tuple[str, ...]]:
 def is_void(value: object) -> bool:
     """Whether a value says nothing: missing, not a number, empty, or a word for that."""
     if isinstance(value, str):
-        return value.strip().casefold() in _VOID
+        return (
+            value.strip().casefold() in _VOID if len(value) < _LONGEST_VOID else not value.strip()
+        )
     if isinstance(value, float):
         return not math.isfinite(value)
-    return value is None or (isinstance(value, list | Mapping) and not value)
+    return value is None or (isinstance(value, list | dict) and not value)
 
 
 def unwrapped(value: object) -> object:
     """The value inside `{"value": …}`, `{"name": …}` and lists, the first that says something."""
     for _ in range(_NESTING):
-        if isinstance(value, Mapping):
+        if isinstance(value, dict):
             inner = [value[key] for key in _INNER if key in value]
         elif isinstance(value, list):
             inner = value
         else:
             break
         value = next((one for one in inner if not is_void(one)), None)
-    return None if is_void(value) or isinstance(value, Mapping | list) else value
+    return None if is_void(value) or isinstance(value, dict | list) else value
 
 
 def words(value: object) -> str:
@@ -119,7 +123,7 @@ _MILLISECONDS = range(10**11, 10**13)  # since 1970, as OpenReview dates its not
 
 def year_of(value: object) -> int | None:
     """The year in a number, a date, `{"date-parts": [[2021, 5]]}` or words such as "c. 1999"."""
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         names = ("date-parts", "year", "date-time", "created", "raw", "literal", "value")
         return next((year for key in names if (year := year_of(value.get(key)))), None)
     if isinstance(value, list):
@@ -173,7 +177,7 @@ def arxiv_of(value: object) -> str:
 
 def web_address(value: object) -> str:
     """A URL of the web; empty for anything else, as a script or a path would be."""
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         value = value.get("href") or value.get("url") or value.get("URL") or value
     text = words(value)
     return text if re.fullmatch(r"https?://[^\s<>\"]+", text, re.IGNORECASE) else ""
