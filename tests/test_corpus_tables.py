@@ -414,6 +414,7 @@ def test_keywords(value: object, words: list[str]) -> None:
         ("<p>One.</p><p>Two.</p>", "One.\nTwo."),
         ("<i>Strix</i> nests.", "Strix nests."),
         ("&lt;jats:p&gt;One &amp;amp; two.&lt;/jats:p&gt;", "One & two."),
+        ("<h4>Aim</h4>To see.<h4>Result</h4>We saw.", "Aim\nTo see.\nResult\nWe saw."),
         ("One.<br/>Two <b>bold</b>.", "One.\nTwo bold."),
         (
             "<jats:p>Let <jats:alternatives><jats:tex-math>$x$</jats:tex-math><mml:math><mml:mi>x"
@@ -695,7 +696,10 @@ def test_what_was_read_before_the_break_is_kept(tail: str, line: int, reason: st
         ("[" * 200_000, ["a.json is not readable as JSON", "ends inside"]),
         ('{"a":' * 200_000, ["a.json", "ends inside"]),
         ("hello there", ["a.json is not readable as JSON", "line 1, column 1"]),
-        ('{"n": 7, "x": [1, 2]}', ["holds no records that are understood", "n, x", "abstract"]),
+        (
+            '{"n": 7, "x": [1, 2]}',
+            ["holds no records that are understood", "its names: n, x", "abstract"],
+        ),
         (
             '{"title": {"0": "Owls"}, "abstract": {"0": "By column."}}',
             ["by its columns", "records"],
@@ -707,6 +711,22 @@ def test_a_file_without_records_is_refused_in_one_line(data: str, words: list[st
     assert all(word in message for word in words), message
     assert "\n" not in message
     assert len(message) < 400
+
+
+def test_a_torn_line_loses_itself_only_and_is_told_by_its_own_number() -> None:
+    lines = [GOOD, '{"abstract": "torn', '{"abstract": "y"', GOOD]
+    assert told("\n".join(lines), "a.jsonl") == [
+        OWLS,
+        (2, 2, "not valid JSON at line 2, column 14: Unterminated string starting at"),
+        (3, 3, "not valid JSON at line 3, column 17: Expecting ',' delimiter"),
+        OWLS,
+    ]
+
+
+def test_the_offset_is_that_of_the_value() -> None:
+    data = '[{"title": "x", "abstract": "a"}, {"abstract": "one \\n two"}]'
+    one, two = records(data)
+    assert (one.offset, two.offset) == (29, 0)  # the second is not in the file as it is
 
 
 def test_an_empty_list_holds_no_papers() -> None:

@@ -15,7 +15,7 @@ from itertools import islice
 from typing import Literal
 
 from rag.corpus.content import Content
-from rag.corpus.fields import ABSTRACT, TEXT, TITLE, UNDERSTOOD, WRAPS, folded, record_of
+from rag.corpus.fields import ABSTRACT, TEXT, TITLE, UNDERSTOOD, WRAPS, folded, record_of, shortened
 from rag.corpus.formats import Format
 from rag.corpus.jsonl import is_told_by_lines
 from rag.corpus.jsonscan import Broken, Piece, Scanner, blocks
@@ -107,10 +107,10 @@ def _layout_of(content: Content) -> _Layout:
         )
     if layout := _best(members):
         return layout
-    keys = ", ".join(dict.fromkeys(member.path[0] for member in members)) or "none"
+    names = ", ".join(dict.fromkeys(shortened(member.path[0]) for member in members))
     raise InputError(
         f"{content.label} holds no records that are understood",
-        cause=f"an object with the names {keys[:200]}",
+        cause=f"its names: {names[:200]}" if names else "an empty object",
         remedy=f"Make it a list of objects with one of {UNDERSTOOD}.",
     )
 

@@ -23,7 +23,7 @@ def read(content: Content) -> Iterator[Record | Rejected]:
     for number, line in enumerate(content.lines(), start=1):
         if line.strip():
             ordinal += 1
-            yield _record(ordinal, Piece(line, number, 1, offset))
+            yield _record(ordinal, Piece(line.rstrip(), number, 1, offset))
         offset += len(line)
 
 

@@ -43,7 +43,7 @@ class Piece:
     line: int
     column: int
     offset: int
-    decoded: object = _NOT_YET
+    known: object = _NOT_YET
 
     def value(self) -> object:
         """The value decoded.
@@ -51,13 +51,15 @@ class Piece:
         Raises:
             ValueError: it is not JSON; the message is the reason, with line and column.
         """
-        if self.decoded is not _NOT_YET:
-            return self.decoded
+        if self.known is not _NOT_YET:
+            return self.known
         return decoded(self.text, self.line, self.column)
 
     def place(self, text: str) -> int:
         """Where `text` begins in the decoded file, if it stands here as it is; else 0."""
-        return self.offset + at if (at := self.text.find(text)) >= 0 else 0
+        whole = self.text.find(f'"{text}"') + 1  # a short text may stand in a name before
+        at = whole or self.text.find(text)
+        return self.offset + at if at >= 0 else 0
 
 
 def decoded(text: str, line: int = 1, column: int = 1) -> object:

@@ -122,7 +122,7 @@ def _rows(lines: _Lines, delimiter: str) -> Iterator[list[str] | str]:
     Where a quotation mark is not closed or not doubled, the row is taken to end with its first
     line, so that it does not swallow those after it. TSV without quoting is read as it stands.
     """
-    csv.field_size_limit(_LARGEST_CELL)
+    csv.field_size_limit(_LARGEST_CELL)  # of the whole process, and only ever raised
     rows = csv.reader(lines, delimiter=delimiter, strict=True)
     while True:
         row: list[str] | str

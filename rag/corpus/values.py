@@ -90,7 +90,9 @@ _PAIRED = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _MATHML = re.compile(r"<mml:math\b[^<>]*>.*?</mml:math\s*>", re.DOTALL)
-_ENDS_LINE = re.compile(rf"\s*(?:</(?:jats:)?(?:{_BLOCK})\s*>|<br\s*/?>)\s*", re.IGNORECASE)
+_LINE_END = re.compile(
+    rf"(?:\s*(?:</?(?:jats:)?(?:{_BLOCK})(?:\s[^<>]*)?>|<br\s*/?>)\s*)+", re.IGNORECASE
+)
 _TAG = re.compile(
     rf"</?(?:jats:[a-z][\w-]*|mml:\w+|{_BLOCK}|{_INLINE}|br)(?:\s[^<>]*)?/?>", re.IGNORECASE
 )
@@ -101,14 +103,14 @@ def without_markup(text: str) -> tuple[str, tuple[str, ...]]:
     """`text` without the tags of JATS or HTML, where it clearly is markup; else as it stands.
 
     It is where a tag of these languages is opened and closed; `a < b > c` and `<s>` are not.
-    The ends of paragraphs become line ends, and a heading that only says "Abstract" goes.
+    The bounds of paragraphs become line ends, and a heading that only says "Abstract" goes.
     """
     marked = html.unescape(text) if "&lt;jats:" in text or "&lt;/p&gt;" in text else text
     if "<" not in marked or not _PAIRED.search(marked):
         return text, ()
     if "<jats:tex-math" in marked:
         marked = _MATHML.sub("", marked)
-    marked = _ENDS_LINE.sub("\n", marked)
+    marked = _LINE_END.sub("\n", marked)
     plain = html.unescape(_TAG.sub("", marked)).strip()
     return _HEADING.sub("", plain), ("JATS or HTML tags removed",)
 
