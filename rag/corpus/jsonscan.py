@@ -1,10 +1,10 @@
 """JSON read value by value, so that memory holds one record and a bad one spoils no other.
 
-Written here, not taken from ijson (3.5) or json-stream, because these parse as they go: at the
-first bad record all that follow are lost, `NaN` as pandas writes it is such a fault, and half of a
-surrogate pair silently becomes "?". Here each value is decoded by itself by the standard library;
-where that fails, or the value is longer than a block, it is first cut out by its brackets and
-quotation marks, whatever its depth.
+Written here because ijson 3.6 and json-stream 2.5 stop at the first bad record and lose all that
+follow. ijson also stops at the `NaN` that pandas writes and at a raw line end in a string, and
+silently makes "?" of half a surrogate pair, where json-stream stops. Here each value is decoded
+by itself by the standard library; where that fails, or the value is longer than a block, it is
+first cut out by its brackets and quotation marks, whatever its depth.
 """
 
 from __future__ import annotations
