@@ -19,7 +19,8 @@ import rag
 ORDER = (
     "errors schema config text.sentences text.mojibake text.normal text.terms text "
     "corpus.records corpus.encoding corpus.content corpus.formats corpus.lines corpus.plain "
-    "corpus.jsonl corpus.latex corpus.bibliography corpus.bibentries corpus.bibtex corpus.tagged "
+    "corpus.latex corpus.values corpus.names corpus.fields "
+    "corpus.jsonscan corpus.jsonl corpus.jsonfile corpus.table corpus.bibliography corpus.bibentries corpus.bibtex corpus.tagged "
     "corpus.ris corpus.medline corpus.frontmatter corpus.markdown corpus.registry "
     "corpus.titles corpus.files corpus.papers corpus "
     "models.catalogue models.files models.fetching models.store models models.llama "

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from rag.corpus import bibtex, jsonl, markdown, medline, plain, ris
+from rag.corpus import bibtex, jsonfile, jsonl, markdown, medline, plain, ris, table
 from rag.corpus.content import Content
 from rag.corpus.formats import Format, recognise
 
 FORMATS: tuple[Format, ...] = (
-    jsonl.FORMAT,
     bibtex.FORMAT,
     ris.FORMAT,
     medline.FORMAT,
+    jsonl.FORMAT,
+    jsonfile.FORMAT,
+    table.FORMAT,
     markdown.FORMAT,
     plain.FORMAT,
 )

@@ -1,0 +1,235 @@
+"""Pure: one mapping, a JSON object or a row of a table, to title, text and metadata.
+
+Names are compared without case, spaces and signs ("Paper_Title" is "papertitle"); of several the
+first in the lists below that says something wins. Known by their shapes are OpenReview (1 and 2),
+Semantic Scholar, OpenAlex, arXiv's metadata snapshot, Crossref, CSL-JSON, Europe PMC, BEIR, Zotero
+and Scopus. A summary that a machine wrote (`tldr`) is no abstract: it would be quoted as the
+authors' words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from rag.corpus.names import authors_of, keywords_of
+from rag.corpus.records import Record, Rejected
+from rag.corpus.values import (
+    arxiv_of,
+    clean,
+    doi_of,
+    is_void,
+    prose,
+    unwrapped,
+    web_address,
+    without_markup,
+    words,
+    year_of,
+)
+from rag.schema import Metadata
+from rag.text import printable
+
+ABSTRACT = (
+    "abstract paperabstract abstracttext articleabstract abstractnote abstractinvertedindex ab n2"
+).split()
+TEXT = [*ABSTRACT, *"summary description text passage contents content body".split()]
+TITLE = (
+    "title papertitle articletitle documenttitle primarytitle ti t1 displayname headline name"
+).split()
+UNDERSTOOD = "abstract, summary, description, text, passage, content"  # told to people
+WRAPS = "content source data message record metadata attributes fields bibjson paper row".split()
+"""Names of an inner object that holds the record itself, or the rest of it."""
+
+_AUTHORS = (
+    "authorsparsed authors author authorships authorfullnames authornames authorstring authorlist "
+    "creators creator au a1 byline contributors"
+).split()
+_YEAR = (
+    "year publicationyear pubyear py y1 publicationdate published publisheddate datepublished "
+    "publishedprint publishedonline issued firstpublicationdate coverdate pubdate pdate date "
+    "versions created createddate cdate updatedate updated"
+).split()
+_VENUE = (
+    "venue journal journalref journalname journaltitle containertitle booktitle publicationtitle "
+    "sourcetitle publicationname conference conferencename primarylocation.source publicationvenue "
+    "hostvenue journalinfo.journal eventtitle event jo jf t2"
+).split()
+_DOI = "doi externalids.doi ids.doi di articledoi do".split()
+_ARXIV = "arxiv arxivid externalids.arxiv eprint doi externalids.doi id entryid url pdfurl".split()
+_URL = (
+    "url link links paperurl abstracturl landingpageurl entryid primarylocation.landingpageurl "
+    "pdfurl openaccesspdf urlpdf ur"
+).split()
+_KEYWORDS = (
+    "keywords keyword authorkeywords categories category subjects subject fieldsofstudy "
+    "s2fieldsofstudy concepts topics tags keywordlist.keyword indexkeywords de kw"
+).split()
+_KEY = "citationkey key id paperid forum docid uid corpusid eid pmid ut".split()
+
+_MARKS = re.compile(r"[\W_]+")
+_LONGEST_SHOWN = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """What a mapping says of a paper. `text` is empty where it holds no abstract."""
+
+    title: str | None
+    text: str
+    meta: Metadata
+    notes: tuple[str, ...] = ()
+
+
+@lru_cache(maxsize=4096)
+def folded(name: str) -> str:
+    """A name as it is compared: "externalIds", "External-IDs" and "external_ids" are one."""
+    return _MARKS.sub("", name).casefold()
+
+
+def record_of(
+    value: object, ordinal: int, line: int, place: Callable[[str], int], key: str = ""
+) -> Record | Rejected:
+    """The record in a value; `place` tells where its text begins in the decoded file, or 0."""
+    if not isinstance(value, dict):
+        return Rejected(ordinal, line, "not a JSON object")
+    fields = fields_of(value)
+    if not fields.text:
+        return _without_text(fields.title, ordinal, line)
+    meta = fields.meta
+    if key and not meta.key:
+        meta = replace(meta, key=words(key))
+    offset = place(fields.text)
+    return Record(ordinal, offset, fields.text, fields.title, meta, line, fields.notes)
+
+
+def _without_text(title: str | None, ordinal: int, line: int) -> Rejected:
+    if not title:
+        return Rejected(ordinal, line, f"no text in any of {UNDERSTOOD}")
+    shown = shortened(title)
+    remedy = "Export it with its abstract, or add one."
+    return Rejected(ordinal, line, f'it has a title but no abstract ("{shown}")', remedy)
+
+
+def shortened(value: str) -> str:
+    """A value on one line, short enough for a message."""
+    shown = " ".join(printable(value).split())
+    return shown if len(shown) <= _LONGEST_SHOWN else f"{shown[:_LONGEST_SHOWN]}…"
+
+
+def fields_of(record: Mapping[str, object]) -> Fields:
+    """Title, text and metadata of a record; what it does not say is empty, never "None"."""
+    found = _by_name(record)
+    texts = (one for one in _values(found, TEXT) if not isinstance(one, int | float))
+    text, of_text = _first(map(_passage, texts))
+    title, of_title = _first(map(_passage, _values(found, TITLE)))
+    meta, of_meta = _metadata(found)
+    notes = tuple(dict.fromkeys([*of_text, *of_title, *of_meta]))
+    return Fields(title or None, text, meta, notes)
+
+
+def _by_name(record: Mapping[str, object]) -> dict[str, object]:
+    """Values that say something by folded name; those of an inner record come after its own."""
+    found: dict[str, object] = {}
+    for name, value in record.items():
+        if not is_void(value):
+            found.setdefault(folded(name), value)
+    for wrap in WRAPS:
+        inner = found.get(wrap)
+        if isinstance(inner, dict):
+            del found[wrap]
+            for name, value in inner.items():
+                if not is_void(value):
+                    found.setdefault(folded(name), value)
+    return found
+
+
+def _values(found: Mapping[str, object], names: Sequence[str]) -> Iterator[object]:
+    for name in names:
+        outer, _, inner = name.partition(".")
+        value = found.get(outer)
+        if not inner and value is not None:
+            yield value
+        elif isinstance(value, dict):
+            yield from (one for key, one in value.items() if folded(key) == inner)
+        elif inner and (flat := found.get(outer + inner)) is not None:
+            yield flat
+
+
+# --- Title and text ------------------------------------------------------------------------
+
+
+def _first(passages: Iterator[tuple[str, tuple[str, ...]]]) -> tuple[str, tuple[str, ...]]:
+    return next((passage for passage in passages if passage[0]), ("", ()))
+
+
+def _passage(value: object) -> tuple[str, tuple[str, ...]]:
+    """A stretch of text as it stands, or put together from its parts, with what was done to it."""
+    whole, joined = _joined(value)
+    text, cleaned = clean(whole)
+    text, stripped = without_markup(text.strip())
+    return ("" if is_void(text) else text), (*joined, *cleaned, *stripped)
+
+
+def _joined(value: object) -> tuple[str, tuple[str, ...]]:
+    if isinstance(value, dict) and value and all(isinstance(v, list) for v in value.values()):
+        text = _uninverted(value)
+        return text, ("the abstract was put together from an inverted index",) if text else ()
+    if isinstance(value, dict) and "value" in value:
+        value = value["value"]
+    if isinstance(value, list):
+        parts = [part for part in map(_part, value) if part]
+        notes = (f"text joined from {len(parts)} parts",) if len(parts) > 1 else ()
+        return ("\n" if any(": " in p[:40] for p in parts) else " ").join(parts), notes
+    inner = value if isinstance(value, str) else unwrapped(value)
+    if isinstance(inner, str):
+        return inner, ()
+    return words(inner), ()
+
+
+def _part(value: object) -> str:
+    """A sentence or a section of an abstract; a labelled one as "LABEL: text"."""
+    if isinstance(value, dict):
+        label = words(value.get("label") or value.get("heading"))
+        text = words(value.get("text") or value.get("value") or value.get("content"))
+        return f"{label}: {text}" if label and text else text
+    return value.strip() if isinstance(value, str) else ""
+
+
+def _uninverted(index: Mapping[str, object]) -> str:
+    """The text of OpenAlex's `{"word": [places]}`."""
+    places = [
+        (place, word)
+        for word, found in index.items()
+        if isinstance(found, list)
+        for place in found
+        if isinstance(place, int)
+    ]
+    return " ".join(word for _, word in sorted(places))
+
+
+# --- Metadata ------------------------------------------------------------------------------
+
+
+def _metadata(found: Mapping[str, object]) -> tuple[Metadata, tuple[str, ...]]:
+    years = list(_values(found, _YEAR))
+    dois = [words(value) for value in _values(found, _DOI)]
+    year = next((year for value in years if (year := year_of(value))), None)
+    doi = next((doi for text in dois if (doi := doi_of(text))), "")
+    notes = []
+    if not year and (said := next((text for value in years if (text := words(value))), "")):
+        notes.append(f'"{shortened(said)}" is not a year')
+    if not doi and (said := next(filter(None, dois), "")) and not arxiv_of(said):
+        notes.append(f'"{shortened(said)}" is not a DOI')
+    meta = Metadata(
+        authors=next(filter(None, map(authors_of, _values(found, _AUTHORS))), ()),
+        year=year,
+        venue=next(filter(None, map(prose, _values(found, _VENUE))), ""),
+        doi="" if arxiv_of(doi) else doi,
+        arxiv=next(filter(None, map(arxiv_of, _values(found, _ARXIV))), ""),
+        url=next(filter(None, map(web_address, _values(found, _URL))), ""),
+        keywords=next(filter(None, map(keywords_of, _values(found, _KEYWORDS))), ()),
+        key=next(filter(None, map(words, _values(found, _KEY))), ""),
+    )
+    return meta, tuple(notes)
