@@ -40,6 +40,13 @@ OPENAI_VARIABLES = {
     "OPENAI_MODEL": "openai_model",
 }
 
+_READING = frozenset(
+    {
+        *("max_file_mb", "max_record_chars", "max_records"),
+        *("max_pages", "max_expansion", "max_pdf_seconds"),
+    }
+)
+
 Seconds = Annotated[float, Field(gt=0, le=86_400)]
 Share = Annotated[float, Field(ge=0, le=1)]
 
@@ -61,6 +68,21 @@ class Config(BaseModel):
     chunk_word_pieces: int = Field(
         254, ge=16, le=254, description="word pieces in a chunk of several sentences, at most"
     )
+
+    max_file_mb: int = Field(
+        2048, ge=1, le=1_000_000, description="megabytes read from one file, unpacked"
+    )
+    max_record_chars: int = Field(
+        200_000, ge=100, le=100_000_000, description="characters of one title and abstract"
+    )
+    max_records: int = Field(
+        5_000_000, ge=1, le=1_000_000_000, description="records read from one file"
+    )
+    max_pages: int = Field(2_000, ge=1, le=1_000_000, description="pages of one PDF")
+    max_expansion: int = Field(
+        200, ge=1, le=1_000_000, description="unpacked to packed bytes of an archive"
+    )
+    max_pdf_seconds: int = Field(60, ge=1, le=3_600, description="seconds for reading one PDF")
 
     llm: Literal["auto", "openai", "local", "none"] = Field(
         "auto", description="who writes answers; auto: a server, else local weights, else quoting"
@@ -137,8 +159,13 @@ class Config(BaseModel):
         return sentence
 
     def fingerprint(self) -> str:
-        """A hash of every setting that can change an answer: not of places, secrets, budgets."""
-        left_out = {"data_dir", "weights_dir", "openai_api_key", "host", "port", "token_budget"}
+        """A hash of every setting that can change an answer.
+
+        Not of places, secrets and budgets, nor of the limits of what is read: the index has a
+        name of its own.
+        """
+        places = {"data_dir", "weights_dir", "host", "port"}
+        left_out = {*places, "openai_api_key", "token_budget", *_READING}
         kept = self.model_dump(mode="json", exclude=left_out)
         return hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()[:12]
 

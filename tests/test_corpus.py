@@ -12,8 +12,9 @@ from command import SEEDS
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag.corpus import Content, Record, Rejected, SourceFile, find_files, plain, read_papers
+from rag.corpus import Content, Record, Rejected, SourceFile, find_files, read_papers
 from rag.corpus.files import digest
+from rag.corpus.readers import plain
 from rag.corpus.titles import derive_title
 from rag.errors import InputError
 from rag.schema import Paper
@@ -282,7 +283,7 @@ def test_any_text_is_read_without_losing_or_inventing_a_character(content: str) 
 
 
 def test_a_folder_is_searched_to_the_bottom_in_a_stable_order(tmp_path: Path) -> None:
-    for name in ["z.txt", "a/c.JSONL", "a/b/d.txt", ".hidden.txt", ".git/e.txt", "f.pdf", "g.rst"]:
+    for name in ["z.txt", "a/c.JSONL", "a/b/d.txt", ".hidden.txt", ".git/e.txt", "f.png", "g.rst"]:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(FIRST)
     expected = [f"{tmp_path.name}/{name}" for name in ["z.txt", "a/c.JSONL", "a/b/d.txt"]]

@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag.corpus import Content, Limits, Record, Rejected
-from rag.corpus.bibliography import arxiv_number, doi_of, keywords_of, person, year_of
-from rag.corpus.bibtex import FORMAT as BIBTEX
-from rag.corpus.bibtex import names_of
-from rag.corpus.latex import decoded
-from rag.corpus.medline import FORMAT as MEDLINE
+from rag.corpus.bibliography.latex import decoded
+from rag.corpus.bibliography.metadata import arxiv_number, doi_of, keywords_of, person, year_of
+from rag.corpus.readers.bibtex import FORMAT as BIBTEX
+from rag.corpus.readers.bibtex import names_of
+from rag.corpus.readers.medline import FORMAT as MEDLINE
+from rag.corpus.readers.ris import FORMAT as RIS
 from rag.corpus.registry import format_of
-from rag.corpus.ris import FORMAT as RIS
 from rag.schema import Metadata
 
 NORMAL = Limits()

@@ -16,10 +16,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag.corpus import Content, Limits, Record, Rejected, read_papers
-from rag.corpus.fields import fields_of
-from rag.corpus.names import authors_of, keywords_of
+from rag.corpus.bibliography.fields import fields_of
+from rag.corpus.bibliography.names import authors_of, keywords_of
+from rag.corpus.bibliography.values import arxiv_of, doi_of, without_markup, year_of
 from rag.corpus.registry import format_of
-from rag.corpus.values import arxiv_of, doi_of, without_markup, year_of
 from rag.errors import InputError
 from rag.schema import Metadata
 

@@ -9,6 +9,7 @@ from rag.answering.generation import Generator, OpenAIGenerator
 from rag.answering.local import LocalGenerator
 from rag.answering.writing import ModelWriter, QuotingWriter, Writer
 from rag.config import Config
+from rag.corpus import Limits
 from rag.errors import ConfigError, WeightsError
 from rag.index.embedding import Embedder, OpenVinoEmbedder
 from rag.index.reader import BuiltWith
@@ -20,6 +21,18 @@ from rag.models.store import WeightStore
 def built_with(config: Config) -> BuiltWith:
     """The settings that the index depends on."""
     return BuiltWith(config.embedding_model, config.chunk_sentences, config.chunk_word_pieces)
+
+
+def limits_of(config: Config) -> Limits:
+    """How much of a file is taken before it is refused."""
+    return Limits(
+        file_mb=config.max_file_mb,
+        record_chars=config.max_record_chars,
+        records=config.max_records,
+        pages=config.max_pages,
+        expansion=config.max_expansion,
+        seconds=config.max_pdf_seconds,
+    )
 
 
 def embedder_of(config: Config) -> Embedder:

@@ -1,18 +1,21 @@
 """From files to papers: one reader for each format, one registry that chooses among them."""
 
 from rag.corpus.content import Content, Limits
-from rag.corpus.files import SourceFile, find_files
+from rag.corpus.files import find_files, find_sources
 from rag.corpus.papers import read_papers
 from rag.corpus.records import Record, Rejected
 from rag.corpus.registry import FORMATS
+from rag.corpus.sources import Refused, SourceFile
 
 __all__ = [
     "FORMATS",
     "Content",
     "Limits",
     "Record",
+    "Refused",
     "Rejected",
     "SourceFile",
     "find_files",
+    "find_sources",
     "read_papers",
 ]

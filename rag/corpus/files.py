@@ -1,112 +1,157 @@
-"""Finding source files."""
+"""Finding what may be read: files, folders to the bottom, archives to their members."""
 
 from __future__ import annotations
 
 import hashlib
 import os
 import stat
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from rag.corpus.archives import expand, is_archive_name, kind_of
 from rag.corpus.content import Content, Limits
 from rag.corpus.registry import SUFFIXES
+from rag.corpus.sources import Refused, SourceFile, label_of, shown
 from rag.errors import InputError
 
 _BLOCK = 1 << 20
-
-
-@dataclass(frozen=True, slots=True)
-class SourceFile:
-    """A file that may hold papers. `label` is how it is named to people: folder and file."""
-
-    path: Path
-    label: str
-
-    @property
-    def key(self) -> str:
-        """The path as a text that can be stored, also where its bytes are not UTF-8."""
-        return shown(self.path)
-
-    def content(self, limits: Limits = Limits()) -> Content:
-        """What the file holds, to be read.
-
-        Raises:
-            InputError: it is not there any more, or is larger than the limit.
-        """
-        try:
-            size = self.path.stat().st_size
-        except OSError as error:
-            raise InputError(f"{self.label} cannot be read", cause=error.strerror or "") from error
-        if size > limits.file_mb * 1_000_000:
-            raise InputError(
-                f"{self.label} is too large",
-                cause=f"{size / 1e6:,.0f} MB, max_file_mb = {limits.file_mb:,}",
-                remedy="Split it, or raise max_file_mb.",
-            )
-        return Content(self.path.name, self.label, size, lambda: self.path.open("rb"), limits)
+_DEFAULTS = Limits()
+_KINDS = (
+    (stat.S_ISFIFO, "a pipe"),
+    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+)
 
 
 def find_files(paths: Iterable[Path]) -> list[SourceFile]:
-    """The readable kinds of files at `paths`, folders searched to the bottom, in a stable order.
+    """What `find_sources` finds, all at once and without what was refused."""
+    return [one for one in find_sources(paths) if isinstance(one, SourceFile)]
 
-    A file that is named is taken whatever its suffix. Hidden files, and links that leave the
-    folder, are passed over.
+
+def find_sources(
+    paths: Iterable[Path], limits: Limits = _DEFAULTS
+) -> Iterator[SourceFile | Refused]:
+    """The readable kinds of files at `paths` in a stable order, each once, as they are found.
+
+    A file that is named is taken whatever its suffix. Hidden files are passed over, and so is what
+    no reader takes. Archives are unpacked as the iteration comes to them: a member that is not
+    held any more costs nothing.
 
     Raises:
-        InputError: a path that does not exist, is not a regular file, or holds nothing to read.
+        InputError: before anything is found: a path that does not exist, is not a regular file or
+            a folder, or is a folder without anything to read.
     """
-    found: dict[Path, SourceFile] = {}
-    for path in paths:
-        for file in _files_at(path):
-            found.setdefault(file.path, file)
-    return list(found.values())
+    roots = [(path, *_resolved(path)) for path in paths]
+    for path, root, is_folder in roots:
+        if is_folder and not any(isinstance(one, Path) for one in _walk(root)):
+            kinds = ", ".join(sorted(SUFFIXES))
+            raise InputError(f"{path} holds no papers", cause=f"no file ending in {kinds}")
+    return _found([(root, is_folder) for _, root, is_folder in roots], limits)
 
 
-def shown(path: Path | str) -> str:
-    r"""A path as text; a byte that is not UTF-8 is written as `\xff`."""
-    return os.fsencode(path).decode("utf-8", "backslashreplace")
-
-
-def _files_at(path: Path) -> list[SourceFile]:
+def _resolved(path: Path) -> tuple[Path, bool]:
+    """Where a path leads, and whether to a folder."""
     try:
         root = path.resolve(strict=True)
         mode = root.stat().st_mode
     except (OSError, RuntimeError) as error:
-        cause = getattr(error, "strerror", None) or str(error)
-        raise InputError(f"{path} cannot be read", cause=cause, remedy="Check the path.") from error
-    if stat.S_ISREG(mode):
-        return [SourceFile(root, shown(root.name))]
-    if not stat.S_ISDIR(mode):
+        raise InputError(
+            f"{path} cannot be read", cause=_cause(error), remedy="Check the path."
+        ) from error
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
         raise InputError(f"{path} is neither a file nor a folder")
-    files = [SourceFile(f, shown(Path(root.name, f.relative_to(root)))) for f in _walk(root)]
-    if not files:
+    return root, stat.S_ISDIR(mode)
+
+
+def _found(roots: list[tuple[Path, bool]], limits: Limits) -> Iterator[SourceFile | Refused]:
+    seen: set[str | Refused] = set()
+    for root, is_folder in roots:
+        for one in _in_folder(root, limits) if is_folder else _named(root, limits):
+            mark = one.key if isinstance(one, SourceFile) else one
+            if mark not in seen:
+                seen.add(mark)
+                yield one
+
+
+def _named(path: Path, limits: Limits) -> Iterator[SourceFile | Refused]:
+    found = False
+    for one in _at(path, label_of(path.name), limits):
+        found = True
+        yield one
+    if not found:
         kinds = ", ".join(sorted(SUFFIXES))
-        raise InputError(f"{path} holds no papers", cause=f"no file ending in {kinds}")
-    return files
+        yield Refused(shown(path), label_of(path.name), f"no member ending in {kinds}")
 
 
-def _walk(root: Path) -> list[Path]:
-    found = []
-    for folder, subfolders, names in os.walk(root):
+def _in_folder(root: Path, limits: Limits) -> Iterator[SourceFile | Refused]:
+    for one in _walk(root):
+        if isinstance(one, Path):
+            yield from _at(one, _label(one, root), limits)
+        else:
+            yield one
+
+
+def _at(path: Path, label: str, limits: Limits) -> Iterator[SourceFile | Refused]:
+    try:
+        kind = kind_of(path)
+    except OSError as error:
+        yield Refused(shown(path), label, f"it cannot be read ({_cause(error)})")
+        return
+    if kind:
+        yield from expand(path, label, limits)
+    else:
+        yield SourceFile(path, label)
+
+
+def _walk(root: Path) -> Iterator[Path | Refused]:
+    """The files of a folder by name, those of a folder before those of its subfolders."""
+    failures: list[OSError] = []
+    for folder, subfolders, names in os.walk(root, onerror=failures.append):
+        yield from (_unreadable(error, root) for error in failures)
+        failures.clear()
         subfolders[:] = sorted(name for name in subfolders if not name.startswith("."))
+        for name in subfolders:
+            if (path := Path(folder, name)).is_symlink():
+                yield _refused(path, root, "a link to a folder is not followed")
         for name in sorted(names):
-            path = Path(folder, name)
-            if (
-                path.suffix.lower() in SUFFIXES
-                and not name.startswith(".")
-                and _is_inside(path, root)
-            ):
-                found.append(path)
-    return found
+            if not name.startswith(".") and _is_readable_name(name):
+                yield _checked(Path(folder, name), root)
+    yield from (_unreadable(error, root) for error in failures)
 
 
-def _is_inside(path: Path, root: Path) -> bool:
+def _is_readable_name(name: str) -> bool:
+    return Path(name.lower()).suffix in SUFFIXES or is_archive_name(name)
+
+
+def _checked(path: Path, root: Path) -> Path | Refused:
     try:
         resolved = path.resolve(strict=True)
-        return resolved.is_relative_to(root) and stat.S_ISREG(resolved.stat().st_mode)
-    except (OSError, RuntimeError):
-        return False
+        mode = resolved.stat().st_mode
+    except (OSError, RuntimeError) as error:
+        return _refused(path, root, f"it leads nowhere ({_cause(error)})")
+    if not resolved.is_relative_to(root):
+        return _refused(path, root, "a link that leads out of the folder is not followed")
+    if stat.S_ISREG(mode):
+        return path
+    kind = next((name for test, name in _KINDS if test(mode)), "no file")
+    return _refused(path, root, f"it is {kind}")
+
+
+def _unreadable(error: OSError, root: Path) -> Refused:
+    return _refused(Path(error.filename), root, f"it cannot be read ({_cause(error)})")
+
+
+def _refused(path: Path, root: Path, reason: str) -> Refused:
+    return Refused(shown(path), _label(path, root), reason)
+
+
+def _label(path: Path, root: Path) -> str:
+    return label_of(Path(root.name, path.relative_to(root)))
+
+
+def _cause(error: Exception) -> str:
+    return getattr(error, "strerror", None) or str(error)
 
 
 def digest(content: Content) -> str:
@@ -123,3 +168,6 @@ def digest(content: Content) -> str:
     if blank:
         raise InputError(f"{content.label} is empty")
     return sha.hexdigest()
+
+
+__all__ = ["Refused", "SourceFile", "digest", "find_files", "find_sources", "shown"]

@@ -2,11 +2,28 @@
 
 from __future__ import annotations
 
-from rag.corpus import bibtex, jsonfile, jsonl, markdown, medline, plain, ris, table
 from rag.corpus.content import Content
 from rag.corpus.formats import Format, recognise
+from rag.corpus.readers import (
+    arxiv,
+    bibtex,
+    jsonfile,
+    jsonl,
+    markdown,
+    medline,
+    otherxml,
+    pdf,
+    plain,
+    pubmed,
+    ris,
+    table,
+)
 
 FORMATS: tuple[Format, ...] = (
+    pdf.FORMAT,
+    arxiv.FORMAT,
+    pubmed.FORMAT,
+    otherxml.FORMAT,
     bibtex.FORMAT,
     ris.FORMAT,
     medline.FORMAT,

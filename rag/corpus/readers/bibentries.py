@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from rag.corpus.content import Content
-from rag.corpus.lines import Line, lines_of
+from rag.corpus.readers.lines import Line, lines_of
 
 _OPENING = re.compile(r"(?<!\w)@\s*(?P<type>[A-Za-z]+)\s*(?P<opener>[{(])")
 _NEXT_ENTRY = re.compile(r"\s{0,3}@\s*[A-Za-z]+\s*[{(]\s*[^\s,{}()=]+\s*,")

@@ -6,10 +6,10 @@ import json
 import re
 from collections.abc import Iterator
 
+from rag.corpus.bibliography.fields import record_of
 from rag.corpus.content import HEAD_BYTES, Content
-from rag.corpus.fields import record_of
 from rag.corpus.formats import Format
-from rag.corpus.jsonscan import Piece
+from rag.corpus.readers.jsonscan import Piece
 from rag.corpus.records import Record, Rejected
 
 _LIST_INSIDE = re.compile(

@@ -7,11 +7,11 @@ import re
 from collections import deque
 from collections.abc import Iterator
 
+from rag.corpus.bibliography.fields import TEXT, TITLE, UNDERSTOOD, folded, record_of, shortened
+from rag.corpus.bibliography.values import is_void
 from rag.corpus.content import Content
-from rag.corpus.fields import TEXT, TITLE, UNDERSTOOD, folded, record_of, shortened
 from rag.corpus.formats import Format
 from rag.corpus.records import Record, Rejected
-from rag.corpus.values import is_void
 from rag.errors import InputError
 
 _DELIMITERS = ",;\t|"

@@ -18,8 +18,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from rag.corpus.bibentries import Entry, entries_of
-from rag.corpus.bibliography import (
+from rag.corpus.bibliography.latex import decoded, has_markup
+from rag.corpus.bibliography.metadata import (
     arxiv_number,
     arxiv_of,
     metadata,
@@ -29,7 +29,7 @@ from rag.corpus.bibliography import (
 )
 from rag.corpus.content import Content
 from rag.corpus.formats import Format
-from rag.corpus.latex import decoded, has_markup
+from rag.corpus.readers.bibentries import Entry, entries_of
 from rag.corpus.records import Record, Rejected, too_large
 from rag.schema import Metadata
 

@@ -14,9 +14,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from rag.corpus.names import authors_of, keywords_of
-from rag.corpus.records import Record, Rejected
-from rag.corpus.values import (
+from rag.corpus.bibliography.names import authors_of, keywords_of
+from rag.corpus.bibliography.values import (
     arxiv_of,
     clean,
     doi_of,
@@ -28,6 +27,7 @@ from rag.corpus.values import (
     words,
     year_of,
 )
+from rag.corpus.records import Record, Rejected
 from rag.schema import Metadata
 from rag.text import printable
 

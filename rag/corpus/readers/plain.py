@@ -17,7 +17,7 @@ from collections.abc import Iterator
 
 from rag.corpus.content import Content
 from rag.corpus.formats import Format
-from rag.corpus.lines import Block, Line, block_of, is_blank, lines_of
+from rag.corpus.readers.lines import Block, Line, block_of, is_blank, lines_of
 from rag.corpus.records import Record, Rejected, too_large
 from rag.text import printable
 

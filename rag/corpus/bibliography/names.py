@@ -8,7 +8,7 @@ import re
 import warnings
 from collections.abc import Iterator, Mapping
 
-from rag.corpus.values import is_void, prose, words
+from rag.corpus.bibliography.values import is_void, prose, words
 
 _AND = re.compile(r"\s+(?:and|&)\s+|,\s*and\s+")
 _IN_BRACKETS = re.compile(r"\([^()]*\)")

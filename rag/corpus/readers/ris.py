@@ -10,11 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from rag.corpus.bibliography import metadata, person, without_abstract
+from rag.corpus.bibliography.metadata import metadata, person, without_abstract
 from rag.corpus.content import Content
 from rag.corpus.formats import Format
+from rag.corpus.readers.tagged import Grammar, TaggedRecord, records_of
 from rag.corpus.records import Record, Rejected, too_large
-from rag.corpus.tagged import Grammar, TaggedRecord, records_of
 
 _GRAMMAR = Grammar(
     re.compile(r"[^\S\r\n]*(?P<tag>[A-Z][A-Z0-9])[ \t]{2}- ?(?P<value>)"), "TY", "ER"

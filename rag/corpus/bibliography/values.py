@@ -7,7 +7,7 @@ import math
 import re
 from datetime import UTC, datetime
 
-from rag.corpus.latex import decoded
+from rag.corpus.bibliography.latex import decoded
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")

@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from rag.corpus.bibliography import arxiv_number, metadata, one_line, person
-from rag.corpus.lines import Line
+from rag.corpus.bibliography.metadata import arxiv_number, metadata, one_line, person
+from rag.corpus.readers.lines import Line
 from rag.corpus.records import Rejected
 from rag.schema import Metadata
 

@@ -21,11 +21,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from operator import itemgetter
 
-from rag.corpus import plain
 from rag.corpus.content import Content
 from rag.corpus.formats import Format
-from rag.corpus.frontmatter import FrontMatter, front_matter_of
-from rag.corpus.lines import Line, block_of, lines_of
+from rag.corpus.readers import plain
+from rag.corpus.readers.frontmatter import FrontMatter, front_matter_of
+from rag.corpus.readers.lines import Line, block_of, lines_of
 from rag.corpus.records import Record, Rejected, too_large
 
 _OPENS_FRONT_MATTER = re.compile(r"---[ \t]*(?:\r\n|\r|\n)\s*[\w-]+[ \t]*:")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from rag.corpus.bibliography import (
+from rag.corpus.bibliography.metadata import (
     metadata,
     person,
     person_with_initials,
@@ -17,8 +17,8 @@ from rag.corpus.bibliography import (
 )
 from rag.corpus.content import Content
 from rag.corpus.formats import Format
+from rag.corpus.readers.tagged import Field, Grammar, TaggedRecord, records_of
 from rag.corpus.records import Record, Rejected, too_large
-from rag.corpus.tagged import Field, Grammar, TaggedRecord, records_of
 
 _GRAMMAR = Grammar(re.compile(r"(?P<tag>[A-Z][A-Z0-9 ]{3})- ?(?P<value>)"), "PMID", "")
 _STARTS = re.compile(r"PMID- ?\d")

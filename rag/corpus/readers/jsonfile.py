@@ -14,11 +14,20 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Literal
 
+from rag.corpus.bibliography.fields import (
+    ABSTRACT,
+    TEXT,
+    TITLE,
+    UNDERSTOOD,
+    WRAPS,
+    folded,
+    record_of,
+    shortened,
+)
 from rag.corpus.content import Content
-from rag.corpus.fields import ABSTRACT, TEXT, TITLE, UNDERSTOOD, WRAPS, folded, record_of, shortened
 from rag.corpus.formats import Format
-from rag.corpus.jsonl import is_told_by_lines
-from rag.corpus.jsonscan import Broken, Piece, Scanner, blocks
+from rag.corpus.readers.jsonl import is_told_by_lines
+from rag.corpus.readers.jsonscan import Broken, Piece, Scanner, blocks
 from rag.corpus.records import Record, Rejected
 from rag.errors import InputError
 

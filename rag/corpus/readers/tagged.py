@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rag.corpus.content import Content
-from rag.corpus.lines import Line, lines_of
+from rag.corpus.readers.lines import Line, lines_of
 
 
 @dataclass(frozen=True, slots=True)
