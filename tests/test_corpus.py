@@ -256,7 +256,7 @@ def test_bad_lines_of_json_lines_are_named_and_the_others_taken(tmp_path: Path) 
     expected = {
         3: "not valid JSON",
         4: "not a JSON object",
-        5: "a title but no abstract",
+        5: "no abstract",
         6: "no text",
         7: "no text",
         8: "nested too deeply",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from rag.schema import Metadata
 
@@ -21,7 +21,7 @@ class Record:
     offset: int
     text: str
     title: str | None = None
-    meta: Metadata = Metadata()
+    meta: Metadata = field(default_factory=Metadata)
     line: int = 0
     notes: tuple[str, ...] = ()
 

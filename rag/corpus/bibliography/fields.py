@@ -14,22 +14,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from rag.corpus.bibliography.markup import without_markup
+from rag.corpus.bibliography.metadata import first, metadata, without_abstract
 from rag.corpus.bibliography.names import authors_of, keywords_of
-from rag.corpus.bibliography.values import (
-    arxiv_of,
-    clean,
-    doi_of,
-    is_void,
-    prose,
-    unwrapped,
-    web_address,
-    without_markup,
-    words,
-    year_of,
-)
+from rag.corpus.bibliography.values import is_void, unwrapped, words
 from rag.corpus.records import Record, Rejected
 from rag.schema import Metadata
-from rag.text import printable
 
 ABSTRACT = (
     "abstract paperabstract abstracttext articleabstract abstractnote abstractinvertedindex ab n2"
@@ -60,16 +50,15 @@ _DOI = "doi externalids.doi ids.doi di articledoi do".split()
 _ARXIV = "arxiv arxivid externalids.arxiv eprint doi externalids.doi id entryid url pdfurl".split()
 _URL = (
     "url link links paperurl abstracturl landingpageurl entryid primarylocation.landingpageurl "
-    "pdfurl openaccesspdf urlpdf ur"
+    "pdfurl openaccesspdf urlpdf pdf ur"
 ).split()
 _KEYWORDS = (
     "keywords keyword authorkeywords categories category subjects subject fieldsofstudy "
     "s2fieldsofstudy concepts topics tags keywordlist.keyword indexkeywords de kw"
 ).split()
-_KEY = "citationkey key id paperid forum docid uid corpusid eid pmid ut".split()
+_KEY = "citationkey key id paperid forum docid uid corpusid eid pmid ut citekey slug".split()
 
 _MARKS = re.compile(r"[\W_]+")
-_LONGEST_SHOWN = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +85,9 @@ def record_of(
         return Rejected(ordinal, line, "not a JSON object")
     fields = fields_of(value)
     if not fields.text:
-        return _without_text(fields.title, ordinal, line)
+        if not fields.title:
+            return Rejected(ordinal, line, f"no text in any of {UNDERSTOOD}")
+        return without_abstract(ordinal, line, fields.title)
     meta = fields.meta
     if key and not meta.key:
         meta = replace(meta, key=words(key))
@@ -104,28 +95,17 @@ def record_of(
     return Record(ordinal, offset, fields.text, fields.title, meta, line, fields.notes)
 
 
-def _without_text(title: str | None, ordinal: int, line: int) -> Rejected:
-    if not title:
-        return Rejected(ordinal, line, f"no text in any of {UNDERSTOOD}")
-    shown = shortened(title)
-    remedy = "Export it with its abstract, or add one."
-    return Rejected(ordinal, line, f'it has a title but no abstract ("{shown}")', remedy)
+def fields_of(record: Mapping[str, object], of_text: Sequence[str] = TEXT) -> Fields:
+    """Title, text and metadata of a record; what it does not say is empty, never "None".
 
-
-def shortened(value: str) -> str:
-    """A value on one line, short enough for a message."""
-    shown = " ".join(printable(value).split())
-    return shown if len(shown) <= _LONGEST_SHOWN else f"{shown[:_LONGEST_SHOWN]}…"
-
-
-def fields_of(record: Mapping[str, object]) -> Fields:
-    """Title, text and metadata of a record; what it does not say is empty, never "None"."""
+    `of_text` are the names that may hold the text.
+    """
     found = _by_name(record)
-    texts = (one for one in _values(found, TEXT) if not isinstance(one, int | float))
-    text, of_text = _first(map(_passage, texts))
+    texts = (one for one in _values(found, of_text) if not isinstance(one, int | float))
+    text, told = _first(map(_passage, texts))
     title, of_title = _first(map(_passage, _values(found, TITLE)))
     meta, of_meta = _metadata(found)
-    notes = tuple(dict.fromkeys([*of_text, *of_title, *of_meta]))
+    notes = tuple(dict.fromkeys([*told, *of_title, *of_meta]))
     return Fields(title or None, text, meta, notes)
 
 
@@ -167,9 +147,8 @@ def _first(passages: Iterator[tuple[str, tuple[str, ...]]]) -> tuple[str, tuple[
 def _passage(value: object) -> tuple[str, tuple[str, ...]]:
     """A stretch of text as it stands, or put together from its parts, with what was done to it."""
     whole, joined = _joined(value)
-    text, cleaned = clean(whole)
-    text, stripped = without_markup(text.strip())
-    return ("" if is_void(text) else text), (*joined, *cleaned, *stripped)
+    text, stripped = without_markup(whole.strip())
+    return ("" if is_void(text) else text), (*joined, *stripped)
 
 
 def _joined(value: object) -> tuple[str, tuple[str, ...]]:
@@ -213,23 +192,13 @@ def _uninverted(index: Mapping[str, object]) -> str:
 
 
 def _metadata(found: Mapping[str, object]) -> tuple[Metadata, tuple[str, ...]]:
-    years = list(_values(found, _YEAR))
-    dois = [words(value) for value in _values(found, _DOI)]
-    year = next((year for value in years if (year := year_of(value))), None)
-    doi = next((doi for text in dois if (doi := doi_of(text))), "")
-    notes = []
-    if not year and (said := next((text for value in years if (text := words(value))), "")):
-        notes.append(f'"{shortened(said)}" is not a year')
-    if not doi and (said := next(filter(None, dois), "")) and not arxiv_of(said):
-        notes.append(f'"{shortened(said)}" is not a DOI')
-    meta = Metadata(
-        authors=next(filter(None, map(authors_of, _values(found, _AUTHORS))), ()),
-        year=year,
-        venue=next(filter(None, map(prose, _values(found, _VENUE))), ""),
-        doi="" if arxiv_of(doi) else doi,
-        arxiv=next(filter(None, map(arxiv_of, _values(found, _ARXIV))), ""),
-        url=next(filter(None, map(web_address, _values(found, _URL))), ""),
-        keywords=next(filter(None, map(keywords_of, _values(found, _KEYWORDS))), ()),
-        key=next(filter(None, map(words, _values(found, _KEY))), ""),
+    return metadata(
+        authors=first(authors_of, _values(found, _AUTHORS)) or (),
+        years=_values(found, _YEAR),
+        venues=_values(found, _VENUE),
+        dois=_values(found, _DOI),
+        arxivs=_values(found, _ARXIV),
+        urls=_values(found, _URL),
+        keywords=first(keywords_of, _values(found, _KEYWORDS)) or (),
+        keys=_values(found, _KEY),
     )
-    return meta, tuple(notes)

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import ast
+import html
 import json
 import re
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
-from rag.corpus.bibliography.values import is_void, prose, words
+from rag.corpus.bibliography.values import is_void, one_line, prose, words
 
 _AND = re.compile(r"\s+(?:and|&)\s+|,\s*and\s+")
 _IN_BRACKETS = re.compile(r"\([^()]*\)")
 _INITIALS = re.compile(r"(?:[^\W\d_a-z]\.?[\s-]*){1,4}")
-_SUFFIXES = frozenset(["jr", "sr", "ii", "iii", "iv", "phd", "md"])
+_SUFFIX = re.compile(r"(?:[JS]r|JR|SR|I{2,3}|IV|V|\d(?:st|nd|rd|th)|Ph\.?D|M\.?D)\.?")
+_SUFFIX_ALONE = re.compile(r"(?:[JSjs]r|JR|SR|I{2,3}|IV|Ph\.?D|M\.?D)\.?")  # V may be a first name
+_SUFFIX_AT_END = re.compile(r"(?P<given>.+) (?P<suffix>[JS]r\.?|I{2,3}|\d(?:st|nd|rd|th))")
+_MEDLINE = re.compile(r"(?P<last>\S.*?) (?P<first>[A-Z]{1,4})(?P<suffix> (?:Jr|Sr|\d[a-z]{2}))?")
 _OTHERS = frozenset(["et al", "others", "and others", "...", "…"])
+_BETWEEN_KEYWORDS = (";", r"\|", r",(?!\d)", r"[\r\n]+")  # the first that is there
 _LONGEST_LITERAL = 100_000
 _CATEGORY = re.compile(r"[a-z-]+(?:\.[A-Za-z-]+)?")
 
@@ -46,12 +51,13 @@ def keywords_of(value: object) -> tuple[str, ...]:
     if isinstance(value, dict) and isinstance(value.get("value"), list):
         value = value["value"]
     if isinstance(value, list):
-        return _distinct(prose(one) for one in value)
-    text = prose(value)
-    mark = next((mark for mark in ";|," if mark in text), "")
+        return _distinct(map(prose, value))
+    text = str(value) if isinstance(value, str) else words(value)
+    text = html.unescape(text).strip()
+    mark = next((mark for mark in _BETWEEN_KEYWORDS if re.search(mark, text)), "")
     if not mark and "." in text and all(_CATEGORY.fullmatch(part) for part in text.split()):
         return _distinct(text.split())
-    return _distinct(part.strip() for part in (text.split(mark) if mark else [text]))
+    return _distinct(map(prose, re.split(mark, text) if mark else [text]))
 
 
 def literal(value: object) -> object:
@@ -77,7 +83,7 @@ def _python_literal(text: str, value: str) -> object:
     return found if isinstance(found, list | dict) else value
 
 
-def _distinct(found: Iterator[str] | list[str]) -> tuple[str, ...]:
+def _distinct(found: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(one for one in found if not is_void(one)))
 
 
@@ -93,11 +99,11 @@ def _name(value: object) -> str:
         last, first, suffix = [*map(prose, value[:3]), "", "", ""][:3]
         return " ".join(part for part in (first, last, suffix) if part)
     if not isinstance(value, dict):
-        return _turned(prose(value))
+        return person(prose(value))
     if words(value.get("creatorType")) not in ("", "author"):
         return ""
     inner = value.get("author")
-    return _of_parts(value) or _turned(prose(inner or value))
+    return _of_parts(value) or person(prose(inner or value))
 
 
 def _of_parts(value: Mapping[str, object]) -> str:
@@ -113,15 +119,28 @@ def _of_parts(value: Mapping[str, object]) -> str:
     return " ".join(part for part in parts if part)
 
 
-def _turned(name: str) -> str:
-    """The name as "First Last"; one without a comma, or with two and more, as it stands."""
-    last, comma, first = name.partition(",")
-    first = first.strip()
-    if not comma or "," in first or not first:
-        return name
-    if first.casefold().rstrip(".") in _SUFFIXES:
-        return f"{last} {first}"
-    return f"{first} {last.strip()}"
+def person(name: str) -> str:
+    """A name as "First Last": from "Last, First", and "Jr" in any of the places it is put.
+
+    One with two commas and more, of which none parts a suffix, stays as it stands.
+    """
+    parts = [part for part in (one_line(part) for part in name.split(",")) if part]
+    if len(parts) < 2 or (len(parts) == 2 and _SUFFIX_ALONE.fullmatch(parts[1])):
+        return " ".join(parts)
+    last, *others = parts
+    suffixes = [part for part in others if len(others) > 1 and _SUFFIX.fullmatch(part)]
+    given = " ".join(part for part in others if part not in suffixes)
+    if len(others) - len(suffixes) > 1:
+        return ", ".join(parts)
+    if not suffixes and (ending := _SUFFIX_AT_END.fullmatch(given)):
+        given, suffixes = ending["given"], [ending["suffix"]]
+    return " ".join([given, last, *suffixes])
+
+
+def person_with_initials(name: str) -> str:
+    """A name as "FM Last", from MEDLINE's "Last FM"."""
+    match = _MEDLINE.fullmatch(name.strip())
+    return f"{match['first']} {match['last']}{match['suffix'] or ''}" if match else person(name)
 
 
 # --- Many names in one string --------------------------------------------------------------
@@ -133,11 +152,11 @@ def _divided(text: str) -> Iterator[str]:
     text = " ".join(text.split())
     mark = next((mark for mark in ";|" if mark in text), "")
     if mark:
-        yield from map(_turned, (part.strip() for part in text.split(mark)))
+        yield from map(person, (part.strip() for part in text.split(mark)))
         return
     parts = [part.strip(" ,") for part in _AND.split(text)]
     if len(parts) > 1 and all(part.count(",") == 1 for part in parts):
-        yield from map(_turned, parts)
+        yield from map(person, parts)
         return
     for part in parts:
         yield from _at_commas(part)
@@ -158,7 +177,7 @@ def _with_suffixes(parts: list[str]) -> list[str]:
     """A part such as "Jr." belongs to the name before it."""
     joined: list[str] = []
     for part in parts:
-        if joined and part.casefold().rstrip(".") in _SUFFIXES:
+        if joined and _SUFFIX_ALONE.fullmatch(part):
             joined[-1] = f"{joined[-1]} {part}"
         else:
             joined.append(part)

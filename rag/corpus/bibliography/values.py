@@ -8,11 +8,10 @@ import re
 from datetime import UTC, datetime
 
 from rag.corpus.bibliography.latex import decoded
+from rag.corpus.bibliography.markup import without_markup
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _VOID = frozenset(
-    "|-|--|none|null|nan|nat|na|n/a|<na>|undefined|unknown"
+    "|-|--|~|none|null|nan|nat|na|n/a|<na>|undefined|unknown"
     "|no abstract available|no abstract available.|[no abstract available]".split("|")
 )
 _LONGEST_VOID = 100
@@ -22,23 +21,6 @@ _INNER = (
     "term category keyword literal $oid en"
 ).split()
 _NESTING = 4
-
-
-def clean(text: str) -> tuple[str, tuple[str, ...]]:
-    """`text` without what no store, terminal or JSON takes, and notes of what was mended.
-
-    Control characters besides tab and line ends go; half a surrogate pair becomes U+FFFD.
-    """
-    if text.isprintable():
-        return text, ()
-    notes = []
-    text, controls = _CONTROL.subn("", text)
-    if controls:
-        notes.append(f"control characters removed: {controls}")
-    text, halves = _SURROGATE.subn("\ufffd", text)
-    if halves:
-        notes.append(f"characters that are half of a surrogate pair replaced: {halves}")
-    return text, tuple(notes)
 
 
 def is_void(value: object) -> bool:
@@ -72,47 +54,18 @@ def words(value: object) -> str:
         return ""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
-    text, _ = without_markup(html.unescape(clean(str(value))[0]))
+    text, _ = without_markup(html.unescape(str(value)))
     return " ".join(text.split())
+
+
+def one_line(text: str) -> str:
+    """`text` with XML and HTML entities decoded and single spaces."""
+    return " ".join(html.unescape(text).split())
 
 
 def prose(value: object) -> str:
     """`words` with the accents and commands of LaTeX decoded; not for addresses and identifiers."""
     return " ".join(decoded(words(value)).split())
-
-
-# --- Markup --------------------------------------------------------------------------------
-
-_INLINE = "i|b|em|strong|sub|sup|u|tt|code|span|a|font|small|italic|bold|sc|inf|scp"
-_BLOCK = "p|div|sec|section|title|abstract|h[1-6]|li|ul|ol|list|list-item"
-_PAIRED = re.compile(
-    rf"<(?P<name>jats:[a-z][\w-]*|{_BLOCK}|{_INLINE})(?:\s[^<>]*)?>.*?</(?P=name)\s*>",
-    re.IGNORECASE | re.DOTALL,
-)
-_MATHML = re.compile(r"<mml:math\b[^<>]*>.*?</mml:math\s*>", re.DOTALL)
-_LINE_END = re.compile(
-    rf"(?:\s*(?:</?(?:jats:)?(?:{_BLOCK})(?:\s[^<>]*)?>|<br\s*/?>)\s*)+", re.IGNORECASE
-)
-_TAG = re.compile(
-    rf"</?(?:jats:[a-z][\w-]*|mml:\w+|{_BLOCK}|{_INLINE}|br)(?:\s[^<>]*)?/?>", re.IGNORECASE
-)
-_HEADING = re.compile(r"\A(?:abstract|summary)\n+(?=\S)", re.IGNORECASE)
-
-
-def without_markup(text: str) -> tuple[str, tuple[str, ...]]:
-    """`text` without the tags of JATS or HTML, where it clearly is markup; else as it stands.
-
-    It is where a tag of these languages is opened and closed; `a < b > c` and `<s>` are not.
-    The bounds of paragraphs become line ends, and a heading that only says "Abstract" goes.
-    """
-    marked = html.unescape(text) if "&lt;jats:" in text or "&lt;/p&gt;" in text else text
-    if "<" not in marked or not _PAIRED.search(marked):
-        return text, ()
-    if "<jats:tex-math" in marked:
-        marked = _MATHML.sub("", marked)
-    marked = _LINE_END.sub("\n", marked)
-    plain = html.unescape(_TAG.sub("", marked)).strip()
-    return _HEADING.sub("", plain), ("JATS or HTML tags removed",)
 
 
 # --- Years ---------------------------------------------------------------------------------
@@ -147,33 +100,56 @@ def _nested(value: list[object]) -> int | None:
 # --- Identifiers ---------------------------------------------------------------------------
 
 _DOI = re.compile(r"(?:(?:https?://)?(?:dx\.|www\.)?doi\.org/|doi:)?\s*(10\.\d{4,9}/\S+)", re.I)
+_DOI_INSIDE = re.compile(r"(?<![\d.])(10\.\d{4,9}/[^\s\"<>{}|\\^]+)")
 _ARCHIVES = (
     "acc-phys adap-org alg-geom ao-sci astro-ph atom-ph bayes-an chao-dyn chem-ph cmp-lg comp-gas "
     "cond-mat cs dg-ga econ eess funct-an gr-qc hep-ex hep-lat hep-ph hep-th math math-ph mtrl-th "
     "nlin nucl-ex nucl-th patt-sol physics plasm-ph q-alg q-bio q-fin quant-ph solv-int stat "
     "supr-con"
 ).replace(" ", "|")
+_NUMBER = (
+    rf"(?:(?P<new>\d{{2}}(?:0[1-9]|1[0-2])\.\d{{4,5}})"
+    rf"|(?P<archive>{_ARCHIVES})(?:\.[A-Z]{{2}})?/(?P<old>\d{{7}}))(?:v\d+)?"
+)
 _ARXIV = re.compile(
     r"(?:(?:https?://)?(?:www\.|export\.)?arxiv\.org/(?:abs|pdf|html)/|arxiv:\s*"
     r"|(?:(?:https?://)?(?:dx\.)?doi\.org/|doi:\s*)?10\.48550/arxiv\.)?"
-    rf"(?:(?P<new>\d{{2}}(?:0[1-9]|1[0-2])\.\d{{4,5}})"
-    rf"|(?P<archive>{_ARCHIVES})(?:\.[A-Z]{{2}})?/(?P<old>\d{{7}}))"
-    r"(?:v\d+)?(?:\.pdf)?(?:\s*\[[^\[\]]*\])?",
+    rf"{_NUMBER}(?:\.pdf)?(?:\s*\[[^\[\]]*\])?",
     re.IGNORECASE,
+)
+_ARXIV_NAMED = re.compile(
+    rf"arxiv(?:\.org/(?:abs|pdf|html)/|[:.\s/]\s{{0,9}}){_NUMBER}(?!\d)", re.IGNORECASE
 )
 
 
 def doi_of(value: object) -> str:
-    """The bare DOI in lower case, from a DOI, its URL or `doi:…`; empty where it is none."""
-    found = _DOI.fullmatch(words(value))
-    return found.group(1).rstrip(".,;").lower() if found else ""
+    """The DOI in a value, bare and in lower case; empty if there is none.
+
+    A value that is nothing but a DOI may hold angle brackets, as old ones do.
+    """
+    text = words(value)
+    found = _DOI.fullmatch(text) or _DOI_INSIDE.search(text)
+    if not found:
+        return ""
+    doi = found.group(1).rstrip(".,;:'")
+    while doi.endswith(")") and doi.count(")") > doi.count("("):
+        doi = doi[:-1].rstrip(".,;:'")
+    return doi.lower()
 
 
 def arxiv_of(value: object) -> str:
     """The arXiv id without prefix, class and version, from an id, a URL or a DOI of arXiv."""
     found = _ARXIV.fullmatch(words(value))
-    if not found:
-        return ""
+    return _bare(found) if found else ""
+
+
+def arxiv_named_in(text: str) -> str:
+    """The arXiv id that a text names as one, as in "arXiv preprint arXiv:2401.01234"."""
+    found = _ARXIV_NAMED.search(text)
+    return _bare(found) if found else ""
+
+
+def _bare(found: re.Match[str]) -> str:
     return found["new"] or f"{found['archive'].lower()}/{found['old']}"
 
 

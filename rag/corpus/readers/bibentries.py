@@ -25,12 +25,13 @@ _USED = frozenset(
 class Entry:
     """An entry with its fields' values as text: names in lower case, `#` and `@string` resolved.
 
-    `line` is where it begins; `fault` says why it could not be read whole; `size` counts its
-    characters, of which none are held where they are more than the limit.
+    `type` is in lower case; `line` is where it begins; `fault` says why it could not be read
+    whole; `size` counts its characters, of which none are held where they are more than the limit.
     """
 
     line: int
     size: int
+    type: str = ""
     key: str = ""
     fields: Mapping[str, str] = field(default_factory=dict)
     fault: str = ""
@@ -49,7 +50,7 @@ def entries_of(content: Content) -> Iterator[Entry]:
     """All entries in order, broken ones with their fault."""
     abbreviations, most = _Abbreviations(), content.limits.record_chars
     for block in _blocks(_joined(lines_of(content)), most):
-        kind = block.type.lower()
+        kind = block.type
         if kind in ("comment", "preamble"):
             if not block.closed and kind == "comment":
                 yield Entry(block.line, 0, fault="this @comment is not closed; it hides the rest")
@@ -57,7 +58,7 @@ def entries_of(content: Content) -> Iterator[Entry]:
             _parse(block.text, abbreviations)
             abbreviations.pop_unknown()
         elif not block.closed or block.size > most:
-            yield Entry(block.line, block.size, fault="its braces are not closed")
+            yield Entry(block.line, block.size, kind, fault="its braces are not closed")
         else:
             yield _entry(block, abbreviations)
 
@@ -88,7 +89,7 @@ class _Abbreviations(dict[str, str]):
 def _entry(block: _Block, abbreviations: _Abbreviations) -> Entry:
     head = _HEAD.match(block.text)
     if head is None:
-        return Entry(block.line, block.size)
+        return Entry(block.line, block.size, block.type)
     # The key may hold what pybtex does not take in one; so it is taken out before.
     body = f"@{head['type']}{head['opener']}{block.text[head.end() :]}"
     values, error = _parse(body, abbreviations)
@@ -96,7 +97,7 @@ def _entry(block: _Block, abbreviations: _Abbreviations) -> Entry:
     key = " ".join((head["key"] or "").split())
     if error:
         line = block.line + block.text.count("\n", 0, head.end()) + error.line - 1
-        return Entry(block.line, block.size, key, fault=f"line {line}: {error.message}")
+        return Entry(block.line, block.size, block.type, key, fault=f"line {line}: {error.message}")
     fields: dict[str, str] = {}
     notes = []
     for name, value in values:
@@ -105,7 +106,16 @@ def _entry(block: _Block, abbreviations: _Abbreviations) -> Entry:
         elif name in _USED and fields[name] != value:
             notes.append(f"the field {name} is given again; the first was taken")
     notes += [f"@string {name} is not defined" for name in unknown]
-    return Entry(block.line, block.size, key, fields, "", tuple(notes), block.text, block.offset)
+    return Entry(
+        block.line,
+        block.size,
+        block.type,
+        key,
+        fields,
+        notes=tuple(notes),
+        source=block.text,
+        offset=block.offset,
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,16 +17,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 
 from rag.corpus.bibliography.latex import decoded, has_markup
-from rag.corpus.bibliography.metadata import (
-    arxiv_number,
-    arxiv_of,
-    metadata,
-    one_line,
-    person,
-    without_abstract,
-)
+from rag.corpus.bibliography.markup import without_markup
+from rag.corpus.bibliography.metadata import metadata, without_abstract
+from rag.corpus.bibliography.names import keywords_of, person
+from rag.corpus.bibliography.values import arxiv_named_in, arxiv_of, one_line, prose
 from rag.corpus.content import Content
 from rag.corpus.formats import Format
 from rag.corpus.readers.bibentries import Entry, entries_of
@@ -35,6 +32,7 @@ from rag.schema import Metadata
 
 _VENUES = ("journal", "journaltitle", "booktitle", "eventtitle", "school", "institution")
 _IN_BRACES = re.compile(r"\\[{}]|[{}]")
+_CROSSREF = re.compile(r"\bcrossref\s*=\s*[{\"]?\s*([^{}\",]+)", re.IGNORECASE)
 _AND = re.compile(" and ", re.IGNORECASE)
 _FIRST_ENTRY = re.compile(
     r"(?:%[^\r\n]*[\r\n]\s*)*@\s*[A-Za-z]+\s*[{(]\s*(?:[^\s,{}()=]*\s*[,=]|[^@{}]*$)"
@@ -42,37 +40,54 @@ _FIRST_ENTRY = re.compile(
 
 
 def read(content: Content) -> Iterator[Record | Rejected]:
-    """One record for each entry; `@string`, `@preamble` and `@comment` are no entries."""
-    parents = _Parents(content)
+    """One record for each entry; `@string`, `@preamble` and `@comment` are no entries.
+
+    An entry without abstract that is no paper of its own is passed over: one that others refer
+    to, proceedings, and one without title.
+    """
+    references = _References(content)
     for ordinal, entry in enumerate(entries_of(content), start=1):
         if entry.size > content.limits.record_chars:
             yield too_large(ordinal, entry.line, entry.size, content.limits.record_chars)
         elif entry.fault:
             remedy = "Balance its braces and put a comma after each field."
             yield Rejected(ordinal, entry.line, entry.fault, remedy)
-        else:
-            yield _record(ordinal, entry, parents.of(entry))
+        elif not references.is_background(entry):
+            yield _record(ordinal, entry, references.parent_of(entry))
 
 
-class _Parents:
-    """The entries that others refer to by `crossref`: looked for only when one does."""
+class _References:
+    """What entries say of others by `crossref`: looked for only when it is asked for."""
 
     def __init__(self, content: Content) -> None:
         self._content = content
-        self._found: dict[str, Mapping[str, str]] | None = None
 
-    def of(self, entry: Entry) -> Mapping[str, str]:
-        """The fields of the entry that `entry` refers to; none if there is no such entry."""
+    @cached_property
+    def _names(self) -> frozenset[str]:
+        """The keys that are referred to, by the letter of the file and not by its grammar."""
+        named = (_CROSSREF.findall(line) for line in self._content.lines())
+        return frozenset(name.strip().lower() for names in named for name in names)
+
+    @cached_property
+    def _parents(self) -> Mapping[str, Mapping[str, str]]:
+        return {
+            one.key.lower(): {"booktitle": one.fields.get("title", ""), **_kept(one.fields)}
+            for one in entries_of(self._content)
+            if one.key.lower() in self._names
+        }
+
+    def parent_of(self, entry: Entry) -> Mapping[str, str]:
+        """The fields that an entry takes from the one it refers to, if it does and that is here."""
         name = entry.fields.get("crossref", "").strip().lower()
-        if not name:
-            return {}
-        if self._found is None:
-            self._found = {
-                one.key.lower(): {"booktitle": one.fields.get("title", ""), **_kept(one.fields)}
-                for one in entries_of(self._content)
-                if not one.fields.get("abstract")
-            }
-        return self._found.get(name, {})
+        return self._parents.get(name, {}) if name else {}
+
+    def is_background(self, entry: Entry) -> bool:
+        """Whether an entry without abstract is there for others only, or says nothing."""
+        if entry.fields.get("abstract", "").strip():
+            return False
+        if entry.type == "proceedings" or not entry.fields.get("title", "").strip():
+            return True
+        return bool(entry.key) and entry.key.lower() in self._names
 
 
 def _kept(fields: Mapping[str, str]) -> dict[str, str]:
@@ -81,15 +96,16 @@ def _kept(fields: Mapping[str, str]) -> dict[str, str]:
 
 def _record(ordinal: int, entry: Entry, parent: Mapping[str, str]) -> Record | Rejected:
     raw = _unwrapped(entry.fields.get("abstract", ""))
-    title = one_line(decoded(entry.fields.get("title", "")))
-    text = decoded(raw).strip() if has_markup(raw) else raw
+    title = prose(entry.fields.get("title", ""))
+    text, stripped = without_markup(decoded(raw).strip() if has_markup(raw) else raw)
     if not text:
         return without_abstract(ordinal, entry.line, entry.key or title)
     offset = entry.place_of(text) if text == raw else 0
     meta, notes = _metadata({**parent, **{n: v for n, v in entry.fields.items() if v}}, entry.key)
-    if text != raw:
+    if has_markup(raw):
         notes = (*notes, "LaTeX markup of the abstract was decoded")
-    return Record(ordinal, offset, text, title or None, meta, entry.line, (*entry.notes, *notes))
+    notes = (*entry.notes, *notes, *stripped)
+    return Record(ordinal, offset, text, title or None, meta, entry.line, notes)
 
 
 def _unwrapped(value: str) -> str:
@@ -110,24 +126,27 @@ def _closes_last(value: str) -> bool:
 
 
 def _metadata(fields: Mapping[str, str], key: str) -> tuple[Metadata, tuple[str, ...]]:
-    plain = {name: one_line(decoded(value)) for name, value in fields.items() if name != "abstract"}
     return metadata(
         authors=names_of(fields.get("author") or fields.get("editor", "")),
-        year=plain.get("year") or plain.get("date", ""),
-        venue=next((plain[name] for name in _VENUES if plain.get(name)), ""),
-        doi=plain.get("doi", ""),
-        arxiv=_arxiv(plain),
-        urls=[plain[name] for name in ("url", "link", "ee") if plain.get(name)],
-        keywords=[decoded(fields[name]) for name in ("keywords", "keyword") if name in fields],
-        key=key,
+        years=_of(fields, "year", "date"),
+        venues=_of(fields, *_VENUES),
+        dois=map(decoded, _of(fields, "doi")),
+        arxivs=[_arxiv(fields)],
+        urls=map(decoded, _of(fields, "url", "link", "ee")),
+        keywords=keywords_of(next(iter(_of(fields, "keywords", "keyword")), "")),
+        keys=[key],
     )
+
+
+def _of(fields: Mapping[str, str], *names: str) -> list[str]:
+    return [fields[name] for name in names if name in fields]
 
 
 def _arxiv(fields: Mapping[str, str]) -> str:
     """From `eprint`, unless that is of another archive; else where the journal names it."""
     archive = fields.get("archiveprefix") or fields.get("eprinttype") or "arxiv"
-    number = arxiv_number(fields.get("eprint", "")) if archive.lower() == "arxiv" else ""
-    return number or arxiv_of(f"{fields.get('journal', '')} {fields.get('note', '')}")
+    number = arxiv_of(fields.get("eprint", "")) if archive.lower() == "arxiv" else ""
+    return number or arxiv_named_in(f"{fields.get('journal', '')} {fields.get('note', '')}")
 
 
 def names_of(field: str) -> tuple[str, ...]:

@@ -9,44 +9,21 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 
-from rag.corpus.bibliography.metadata import arxiv_number, metadata, one_line, person
+from rag.corpus.bibliography.fields import ABSTRACT, Fields, fields_of
+from rag.corpus.bibliography.values import one_line
 from rag.corpus.readers.lines import Line
 from rag.corpus.records import Rejected
-from rag.schema import Metadata
 
-_NAMES = {
-    "title": ("title",),
-    "abstract": ("abstract", "summary"),
-    "authors": ("authors", "author", "creators", "creator"),
-    "year": ("year", "date", "published", "publication_date"),
-    "venue": ("venue", "journal", "booktitle", "conference", "container_title"),
-    "doi": ("doi",),
-    "arxiv": ("arxiv", "arxiv_id", "eprint"),
-    "url": ("url", "link", "pdf_url", "pdf"),
-    "keywords": ("keywords", "tags", "categories"),
-    "key": ("key", "id", "citekey", "slug"),
-}
-_NOTHING = ("", "~", "null", "Null", "NULL", "None")
+_OF_TEXT = [*ABSTRACT, "summary"]  # a description or an excerpt is made for a web page
 _DEEPEST = 20
 _REMEDY = "Write it as `name: value` lines of YAML, or remove it."
 
 
-@dataclass(frozen=True, slots=True)
-class FrontMatter:
-    """What the head of a file says of its paper; empty where it is silent."""
-
-    title: str = ""
-    abstract: str = ""
-    meta: Metadata = field(default_factory=Metadata)
-    notes: tuple[str, ...] = ()
-
-
 def front_matter_of(
     lines: Iterator[Line], most: int
-) -> tuple[FrontMatter | Rejected | None, Iterator[Line]]:
+) -> tuple[Fields | Rejected | None, Iterator[Line]]:
     """The front matter, and the lines after it; None and all lines where there is none.
 
     A rejection says why the front matter cannot be read. One that is not closed within `most`
@@ -66,7 +43,7 @@ def front_matter_of(
     return None, itertools.chain(held, lines)
 
 
-def _parsed(text: str) -> FrontMatter | Rejected:
+def _parsed(text: str) -> Fields | Rejected:
     import yaml
 
     source = re.sub(r"\r\n?", "\n", text)  # PyYAML takes a lone CR for a character of the value
@@ -80,10 +57,10 @@ def _parsed(text: str) -> FrontMatter | Rejected:
         reason = f"its front matter is not YAML: {one_line(str(problem))}"
         return Rejected(1, mark.line + 2 if mark else 1, reason, _REMEDY)
     if value in (None, ""):
-        return FrontMatter()
+        return fields_of({})
     if not isinstance(value, dict):
         return Rejected(1, 1, "its front matter is no list of names and values", _REMEDY)
-    return _described(value)
+    return fields_of(value, _OF_TEXT)
 
 
 def _refused(source: str) -> Rejected | None:
@@ -100,53 +77,3 @@ def _refused(source: str) -> Rejected | None:
         if depth > _DEEPEST:
             return Rejected(1, line, "its front matter is nested too deeply", _REMEDY)
     return None
-
-
-def _described(values: Mapping[object, object]) -> FrontMatter:
-    plain = {re.sub(r"[\s-]+", "_", str(name).strip().lower()): v for name, v in values.items()}
-    found = {name: _first(plain, names) for name, names in _NAMES.items()}
-    meta, notes = metadata(
-        authors=_authors(found["authors"]),
-        year=_text(found["year"]),
-        venue=_text(found["venue"]),
-        doi=_text(found["doi"]),
-        arxiv=arxiv_number(_text(found["arxiv"])),
-        urls=_texts(found["url"]),
-        keywords=_texts(found["keywords"]),
-        key=_text(found["key"]),
-    )
-    title = " ".join(_text(found["title"]).split())
-    return FrontMatter(title, _text(found["abstract"]), meta, notes)
-
-
-def _first(values: Mapping[str, object], names: tuple[str, ...]) -> object:
-    return next((values[name] for name in names if _texts(values.get(name))), None)
-
-
-def _texts(value: object) -> list[str]:
-    """The texts in a value: its own, or those of its parts; of a part with names, its name."""
-    if isinstance(value, str):
-        return [] if value.strip() in _NOTHING else [value.strip()]
-    if isinstance(value, dict):
-        named = [value[name] for name in ("name", "given", "family", "title") if name in value]
-        return [" ".join(text for part in named for text in _texts(part))] if named else []
-    return [text for part in value for text in _texts(part)] if isinstance(value, list) else []
-
-
-def _text(value: object) -> str:
-    return ", ".join(_texts(value))
-
-
-def _authors(value: object) -> list[str]:
-    """The names of a list, or those of one text separated by semicolons, "and" or commas."""
-    texts = _texts(value)
-    if isinstance(value, list):
-        return [person(text) for text in texts]
-    pieces = [piece for text in texts for piece in re.split(r";|,? (?:and|&) ", one_line(text))]
-    return [person(name) for piece in pieces for name in _between_commas(piece)]
-
-
-def _between_commas(text: str) -> list[str]:
-    """Full names apart; but "Last, First" is one name."""
-    names = [name.strip() for name in text.split(",")]
-    return names if all(" " in name for name in names) else [text]

@@ -21,13 +21,12 @@ from rag.corpus.bibliography.fields import (
     UNDERSTOOD,
     WRAPS,
     folded,
-    record_of,
-    shortened,
 )
+from rag.corpus.bibliography.metadata import shortened
 from rag.corpus.content import Content
 from rag.corpus.formats import Format
-from rag.corpus.readers.jsonl import is_told_by_lines
-from rag.corpus.readers.jsonscan import Broken, Piece, Scanner, blocks
+from rag.corpus.readers.jsonl import PER_RECORD, is_told_by_lines, record_in
+from rag.corpus.readers.jsonscan import Broken, Piece, Scanner
 from rag.corpus.records import Record, Rejected
 from rag.errors import InputError
 
@@ -36,7 +35,6 @@ _LISTS = frozenset(
     "works collection rows result".split()
 )
 _ENOUGH = 5000  # members of an object and of those in it, to see what it is
-_PER_RECORD = 50  # how much longer than title and text a record may be, with all that it holds
 _STARTS = re.compile(r"\[\s*(?:[\[{\"\]]|null\b|\Z)|\{\s*(?:[\"}]|\Z)")
 
 _Path = tuple[str, ...]
@@ -68,11 +66,11 @@ def read(content: Content) -> Iterator[Record | Rejected]:
     Raises:
         InputError: not JSON from its beginning on, or an object without anything like records.
     """
-    ordinal, most = 0, content.limits.record_chars * _PER_RECORD
+    ordinal, most = 0, content.limits.record_chars * PER_RECORD
     try:
-        for name, piece in _pieces(Scanner(blocks(content)), _layout_of(content), most):
+        for name, piece in _pieces(Scanner(content.blocks()), _layout_of(content), most):
             ordinal += 1
-            yield _record(ordinal, name, piece, most)
+            yield record_in(piece, ordinal, most, name)
     except Broken as error:
         if not ordinal:
             raise InputError(
@@ -84,21 +82,11 @@ def read(content: Content) -> Iterator[Record | Rejected]:
         yield Rejected(ordinal + 1, error.line, reason, "Export or download it again.")
 
 
-def _record(ordinal: int, name: str, piece: Piece, most: int) -> Record | Rejected:
-    if not piece.text:
-        reason = f"over {most:,} characters, {_PER_RECORD} times max_record_chars"
-        return Rejected(ordinal, piece.line, reason, "Shorten it, or raise the limit.")
-    try:
-        return record_of(piece.value(), ordinal, piece.line, piece.place, name)
-    except ValueError as error:
-        return Rejected(ordinal, piece.line, str(error))
-
-
 # --- Where the records are -----------------------------------------------------------------
 
 
 def _layout_of(content: Content) -> _Layout:
-    scanner = Scanner(blocks(content))
+    scanner = Scanner(content.blocks())
     if scanner.peek() != "{":
         return _Layout()
     members = []

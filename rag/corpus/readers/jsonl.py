@@ -10,26 +10,31 @@ from rag.corpus.bibliography.fields import record_of
 from rag.corpus.content import HEAD_BYTES, Content
 from rag.corpus.formats import Format
 from rag.corpus.readers.jsonscan import Piece
+from rag.corpus.readers.lines import whole_lines
 from rag.corpus.records import Record, Rejected
 
 _LIST_INSIDE = re.compile(
     r"\{(?:[^\[]|\[\])*?\"(?:results|data|papers|notes|items|hits)\"\s*:\s*\[\s*\{"
 )
+PER_RECORD = 50  # how much longer than title and text a record may be, with all that it holds
 
 
 def read(content: Content) -> Iterator[Record | Rejected]:
     """One record for each line that is not blank; the ordinal is the line's place among them."""
-    ordinal = offset = 0
-    for number, line in enumerate(content.lines(), start=1):
-        if line.strip():
+    ordinal, most = 0, content.limits.record_chars * PER_RECORD
+    for line in whole_lines(content, most):
+        if line.size > most or line.text.strip():
             ordinal += 1
-            yield _record(ordinal, Piece(line.rstrip(), number, 1, offset))
-        offset += len(line)
+            yield record_in(Piece(line.text.rstrip(), line.line, 1, line.offset), ordinal, most)
 
 
-def _record(ordinal: int, piece: Piece) -> Record | Rejected:
+def record_in(piece: Piece, ordinal: int, most: int, key: str = "") -> Record | Rejected:
+    """The record that a piece of JSON is; one without text was longer than `most`."""
+    if not piece.text:
+        reason = f"over {most:,} characters, {PER_RECORD} times max_record_chars"
+        return Rejected(ordinal, piece.line, reason, "Shorten it, or raise the limit.")
     try:
-        return record_of(piece.value(), ordinal, piece.line, piece.place)
+        return record_of(piece.value(), ordinal, piece.line, piece.place, key)
     except ValueError as error:
         return Rejected(ordinal, piece.line, str(error))
 

@@ -9,16 +9,12 @@ first cut out by its brackets and quotation marks, whatever its depth.
 
 from __future__ import annotations
 
-import io
 import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from rag.corpus.content import Content
-from rag.errors import InputError
-
-_BLOCK = 1 << 18
+_LONGEST_NAME = 1 << 18
 _SPACE = re.compile(r"[\s\ufeff]*")
 _MARK = re.compile(r"[\"\[\]{}]")
 _QUOTED = re.compile(r"\"|\\.?", re.DOTALL)
@@ -76,25 +72,6 @@ def decoded(text: str, line: int = 1, column: int = 1) -> object:
         raise ValueError(f"not valid JSON at {where}: {error.msg}") from error
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
-
-
-def blocks(content: Content) -> Iterator[str]:
-    """The decoded text in blocks, as it may all be one line.
-
-    Raises:
-        InputError: not text, or text in another encoding than it seemed.
-    """
-    encoding = content.encoding
-    with io.TextIOWrapper(content.open(), encoding=encoding, newline="") as stream:
-        try:
-            while block := stream.read(_BLOCK):
-                yield block
-        except UnicodeDecodeError as error:
-            raise InputError(
-                f"{content.label} is not readable as text",
-                cause=f"byte {error.start} is not {encoding}",
-                remedy="Convert it to UTF-8.",
-            ) from error
 
 
 class Scanner:
@@ -186,7 +163,7 @@ class Scanner:
 
     def _name(self) -> str:
         try:
-            return str(self.piece(_BLOCK).value())
+            return str(self.piece(_LONGEST_NAME).value())
         except Broken:
             raise
         except ValueError as error:

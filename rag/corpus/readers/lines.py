@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from operator import attrgetter
 
 from rag.corpus.content import Content
 
@@ -20,7 +21,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A stretch of a file without the white space around it.
+    """A stretch of a file, the line where it begins and the offset of its first character.
 
     `size` counts its characters; `text` is empty where they are more than may be held.
     """
@@ -40,8 +41,26 @@ def lines_of(content: Content) -> Iterator[Line]:
         offset += len(text)
 
 
+def whole_lines(content: Content, most: int) -> Iterator[Block]:
+    """Each line with its end as one block."""
+    for number, pieces in itertools.groupby(lines_of(content), key=attrgetter("number")):
+        held: list[str] = []
+        size = end = 0
+        for piece in pieces:
+            size += len(piece.text)
+            end = piece.offset + len(piece.text)
+            if size <= most:
+                held.append(piece.text)
+            else:
+                held.clear()
+        yield Block("".join(held), number, end - size, size)
+
+
 def block_of(lines: Iterable[Line], most: int) -> Block:
-    """`lines` as one block; those that would make it larger than `most` are only counted."""
+    """`lines` as one block without the white space around it.
+
+    Those that would make it larger than `most` are only counted.
+    """
     solid_lines = itertools.dropwhile(is_blank, lines)
     first = next(solid_lines, None)
     if first is None:

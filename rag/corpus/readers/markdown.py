@@ -21,10 +21,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from operator import itemgetter
 
+from rag.corpus.bibliography.fields import Fields, fields_of
 from rag.corpus.content import Content
 from rag.corpus.formats import Format
 from rag.corpus.readers import plain
-from rag.corpus.readers.frontmatter import FrontMatter, front_matter_of
+from rag.corpus.readers.frontmatter import front_matter_of
 from rag.corpus.readers.lines import Line, block_of, lines_of
 from rag.corpus.records import Record, Rejected, too_large
 
@@ -87,7 +88,7 @@ def read(content: Content) -> Iterator[Record | Rejected]:
     if level:
         yield from _papers(parts, level, most)
     else:
-        yield _paper(front or FrontMatter(), _held(parts, most), most)
+        yield _paper(front or fields_of({}), _held(parts, most), most)
 
 
 def _parts(lines: Iterable[Line]) -> Iterator[_Part]:
@@ -148,14 +149,14 @@ def _held(parts: Iterable[_Part], most: int) -> _Body:
     return _Body(held, size, size <= most)
 
 
-def _paper(front: FrontMatter, body: _Body, most: int) -> Record | Rejected:
+def _paper(front: Fields, body: _Body, most: int) -> Record | Rejected:
     titles = [part for part in body.parts if part.is_title]
     heading = next((part for part in titles if part.level == 1), None)
     if heading is None and not front.title:
         heading = next(iter(titles), None)
     title = front.title or (heading.title if heading else "")
-    if front.abstract:
-        return Record(1, 0, front.abstract, title or None, front.meta, 1, front.notes)
+    if front.text:
+        return Record(1, 0, front.text, title or None, front.meta, 1, front.notes)
     start = body.parts.index(heading) + 1 if heading else 0
     line = heading.line.number if heading else 1
     below = replace(body, parts=body.parts[start:])

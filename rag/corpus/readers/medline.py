@@ -9,16 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from rag.corpus.bibliography.metadata import (
-    metadata,
-    person,
-    person_with_initials,
-    without_abstract,
-)
+from rag.corpus.bibliography.metadata import metadata, without_abstract
+from rag.corpus.bibliography.names import keywords_of, person, person_with_initials
+from rag.corpus.bibliography.values import prose
 from rag.corpus.content import Content
 from rag.corpus.formats import Format
-from rag.corpus.readers.tagged import Field, Grammar, TaggedRecord, records_of
-from rag.corpus.records import Record, Rejected, too_large
+from rag.corpus.readers.tagged import Field, Grammar, TaggedRecord, read_tagged
+from rag.corpus.records import Record, Rejected
 
 _GRAMMAR = Grammar(re.compile(r"(?P<tag>[A-Z][A-Z0-9 ]{3})- ?(?P<value>)"), "PMID", "")
 _STARTS = re.compile(r"PMID- ?\d")
@@ -27,11 +24,7 @@ _LINE_END = re.compile(r"\r\n|\r|\n")
 
 def read(content: Content) -> Iterator[Record | Rejected]:
     """One record for each citation that has an abstract, `AB`, or another's abstract, `OAB`."""
-    for ordinal, record in enumerate(records_of(content, _GRAMMAR), start=1):
-        if record.size > content.limits.record_chars:
-            yield too_large(ordinal, record.line, record.size, content.limits.record_chars)
-        else:
-            yield _record(ordinal, record)
+    return read_tagged(content, _GRAMMAR, _record)
 
 
 def _record(ordinal: int, record: TaggedRecord) -> Record | Rejected:
@@ -42,15 +35,15 @@ def _record(ordinal: int, record: TaggedRecord) -> Record | Rejected:
     text = _unfolded(abstract.value)
     meta, notes = metadata(
         authors=_authors(record),
-        year=record.value("DP", "DEP", "EDAT"),
-        venue=record.value("JT", "TA"),
-        doi=_doi(record),
+        years=record.values("DP", "DEP", "EDAT"),
+        venues=[record.value("JT", "TA")],
+        dois=_dois(record),
         urls=[f"https://pubmed.ncbi.nlm.nih.gov/{pmid}/"] if pmid.isdecimal() else [],
-        keywords=[*record.values("OT"), *map(_heading, record.values("MH"))],
-        key=pmid,
+        keywords=keywords_of([*record.values("OT"), *map(_heading, record.values("MH"))]),
+        keys=[pmid],
     )
     offset = abstract.offset if text == abstract.value else 0
-    return Record(ordinal, offset, text, title or None, meta, record.line, notes)
+    return Record(ordinal, offset, text, prose(title) or None, meta, record.line, notes)
 
 
 def _authors(record: TaggedRecord) -> list[str]:
@@ -74,15 +67,15 @@ def _unfolded(value: str) -> str:
     return " ".join(line.strip() for line in _LINE_END.split(value))
 
 
-def _doi(record: TaggedRecord) -> str:
-    """The identifier that is marked as a DOI."""
-    found = (value for value in record.values("LID", "AID") if value.endswith("[doi]"))
-    return next(found, "").removesuffix("[doi]").strip()
+def _dois(record: TaggedRecord) -> list[str]:
+    """The identifiers that are marked as DOIs."""
+    values = record.values("LID", "AID")
+    return [value.removesuffix("[doi]") for value in values if value.endswith("[doi]")]
 
 
 def _heading(value: str) -> str:
-    """A MeSH heading without the asterisk of a major topic; its commas separate nothing."""
-    return value.replace("*", "") + ";"
+    """A MeSH heading without the asterisk of a major topic."""
+    return value.replace("*", "")
 
 
 FORMAT = Format(

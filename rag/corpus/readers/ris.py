@@ -10,11 +10,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from rag.corpus.bibliography.metadata import metadata, person, without_abstract
+from rag.corpus.bibliography.markup import without_markup
+from rag.corpus.bibliography.metadata import metadata, without_abstract
+from rag.corpus.bibliography.names import keywords_of, person
+from rag.corpus.bibliography.values import prose
 from rag.corpus.content import Content
 from rag.corpus.formats import Format
-from rag.corpus.readers.tagged import Grammar, TaggedRecord, records_of
-from rag.corpus.records import Record, Rejected, too_large
+from rag.corpus.readers.tagged import Grammar, TaggedRecord, read_tagged
+from rag.corpus.records import Record, Rejected
 
 _GRAMMAR = Grammar(
     re.compile(r"[^\S\r\n]*(?P<tag>[A-Z][A-Z0-9])[ \t]{2}- ?(?P<value>)"), "TY", "ER"
@@ -24,11 +27,7 @@ _STARTS = re.compile(r"TY[ \t]{2}- ?\w")
 
 def read(content: Content) -> Iterator[Record | Rejected]:
     """One record for each reference that has an abstract, `AB` or `N2`."""
-    for ordinal, record in enumerate(records_of(content, _GRAMMAR), start=1):
-        if record.size > content.limits.record_chars:
-            yield too_large(ordinal, record.line, record.size, content.limits.record_chars)
-        else:
-            yield _record(ordinal, record)
+    return read_tagged(content, _GRAMMAR, _record)
 
 
 def _record(ordinal: int, record: TaggedRecord) -> Record | Rejected:
@@ -38,18 +37,27 @@ def _record(ordinal: int, record: TaggedRecord) -> Record | Rejected:
         return without_abstract(ordinal, record.line, title or record.value("ID", "AN"))
     parts = [field.value for field in record.fields if field.tag == abstract.tag and field.value]
     text, offset = ("\n".join(parts), 0) if len(parts) > 1 else (abstract.value, abstract.offset)
+    text, stripped = without_markup(text)
     meta, notes = metadata(
         authors=map(person, record.values("AU", "A1") or record.values("A2", "ED")),
-        year=record.value("PY", "Y1", "DA"),
-        venue=record.value("JF", "JO", "T2", "BT", "JA", "J2"),
-        doi=record.value("DO"),
+        years=record.values("PY", "Y1", "DA"),
+        venues=[record.value("JF", "JO", "T2", "BT", "JA", "J2")],
+        dois=record.values("DO"),
         urls=record.values("UR", "LK", "L1", "L2"),
-        keywords=record.values("KW"),
-        key=record.value("ID", "AN"),
+        keywords=_keywords(record.values("KW")),
+        keys=[record.value("ID", "AN")],
     )
     if not record.ended:
         notes = (*notes, "the record has no end (ER)")
-    return Record(ordinal, offset, text, title or None, meta, record.line, notes)
+    offset, notes = (0 if stripped else offset), (*notes, *stripped)
+    return Record(ordinal, offset, text, prose(title) or None, meta, record.line, notes)
+
+
+def _keywords(values: list[str]) -> tuple[str, ...]:
+    """One for each line, as RIS has them; lines with semicolons, or a single line, hold more."""
+    if len(values) > 1:
+        values = [part for value in values for part in value.split(";")]
+    return keywords_of(values if len(values) > 1 else "".join(values))
 
 
 FORMAT = Format("RIS", (".ris",), lambda content: _STARTS.match(content.start) is not None, read)

@@ -7,10 +7,12 @@ import re
 from collections import deque
 from collections.abc import Iterator
 
-from rag.corpus.bibliography.fields import TEXT, TITLE, UNDERSTOOD, folded, record_of, shortened
+from rag.corpus.bibliography.fields import TEXT, TITLE, UNDERSTOOD, folded, record_of
+from rag.corpus.bibliography.metadata import shortened
 from rag.corpus.bibliography.values import is_void
 from rag.corpus.content import Content
 from rag.corpus.formats import Format
+from rag.corpus.readers.lines import Block, whole_lines
 from rag.corpus.records import Record, Rejected
 from rag.errors import InputError
 
@@ -28,12 +30,12 @@ class _TooLong(Exception):
 class _Lines:
     """The lines of a file as csv takes them, which remembers those of the row at hand."""
 
-    def __init__(self, lines: Iterator[str], longest_row: int) -> None:
+    def __init__(self, lines: Iterator[Block], longest_row: int) -> None:
         self._coming = lines
-        self._again: deque[str] = deque()
+        self._again: deque[Block] = deque()
         self._longest = longest_row
         self._size = 0
-        self.row: list[str] = []
+        self.row: list[Block] = []
         self.line = 1  # where the row begins
         self.offset = 0
 
@@ -45,8 +47,10 @@ class _Lines:
             raise _TooLong
         line = self._again.popleft() if self._again else next(self._coming)
         self.row.append(line)
-        self._size += len(line)
-        return line
+        self._size += line.size
+        if line.size > self._longest:
+            raise _TooLong
+        return line.text
 
     def next_row(self) -> None:
         """Forgets the row at hand."""
@@ -58,11 +62,11 @@ class _Lines:
         """All lines of the row but its first are to come again."""
         self._again.extendleft(reversed(self.row[1:]))
         self.row = self.row[:1]
-        self._size = len(self.row[0]) if self.row else 0
+        self._size = self.row[0].size if self.row else 0
 
     def place(self, text: str) -> int:
         """Where `text` begins in the decoded file, if it stands in the row as it is; else 0."""
-        at = "".join(self.row).find(text)
+        at = "".join(line.text for line in self.row).find(text)
         return self.offset + at if at >= 0 else 0
 
 
@@ -73,7 +77,8 @@ def read(content: Content) -> Iterator[Record | Rejected]:
         InputError: no column is known to hold abstracts.
     """
     delimiter, hint = _delimiter(content.start)
-    lines = _Lines(content.lines(), content.limits.record_chars * _PER_RECORD)
+    most = content.limits.record_chars * _PER_RECORD
+    lines = _Lines(whole_lines(content, most), most)
     rows = _rows(lines, delimiter)
     header: list[str] = []
     ordinal = 0
@@ -91,7 +96,8 @@ def _record(
     ordinal: int, header: list[str], row: list[str] | str, lines: _Lines
 ) -> Record | Rejected:
     if isinstance(row, str):
-        return Rejected(ordinal, lines.line, row, "Double the quotation marks inside a cell.")
+        remedy = "Double the quotation marks inside a cell, or shorten it."
+        return Rejected(ordinal, lines.line, row, remedy)
     if len(row) < len(header) or any(map(str.strip, row[len(header) :])):
         reason = f"{len(row)} cells, but the header has {len(header)}"
         return Rejected(ordinal, lines.line, reason, "Quote cells that hold a delimiter.")
@@ -132,13 +138,19 @@ def _rows(lines: _Lines, delimiter: str) -> Iterator[list[str] | str]:
             return
         except (csv.Error, _TooLong) as error:
             lines.back_to_the_second()
-            row = _unquoted(lines.row[0]) if delimiter == "\t" else _reason(error)
+            row = _first_line(lines, delimiter, error)
         yield row
         lines.next_row()
 
 
-def _unquoted(line: str) -> list[str]:
-    return line.rstrip("\r\n").split("\t")
+def _first_line(lines: _Lines, delimiter: str, error: Exception) -> list[str] | str:
+    """What becomes of the first line of a row that is none."""
+    first = lines.row[0]
+    if first.size and not first.text:
+        return f"a row of {first.size:,} characters, over {_PER_RECORD} times max_record_chars"
+    if delimiter == "\t":
+        return first.text.rstrip("\r\n").split("\t")
+    return _reason(error)
 
 
 def _reason(error: Exception) -> str:

@@ -8,11 +8,12 @@ MEDLINE.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from rag.corpus.content import Content
 from rag.corpus.readers.lines import Line, lines_of
+from rag.corpus.records import Record, Rejected, too_large
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,20 @@ class TaggedRecord:
     def values(self, *tags: str) -> list[str]:
         """All values of `tags` in the order of the file, each on one line."""
         return [" ".join(field.value.split()) for field in self.fields if field.tag in tags]
+
+
+def read_tagged(
+    content: Content,
+    grammar: Grammar,
+    meaning: Callable[[int, TaggedRecord], Record | Rejected],
+) -> Iterator[Record | Rejected]:
+    """What each record means, told by its ordinal and its fields; one over the limit is refused."""
+    most = content.limits.record_chars
+    for ordinal, record in enumerate(records_of(content, grammar), start=1):
+        if record.size > most:
+            yield too_large(ordinal, record.line, record.size, most)
+        else:
+            yield meaning(ordinal, record)
 
 
 def records_of(content: Content, grammar: Grammar) -> Iterator[TaggedRecord]:
