@@ -24,8 +24,8 @@ def read_papers(content: Content) -> Iterator[tuple[Record, Paper] | Rejected]:
     Raises:
         InputError: the file as a whole is not readable, or holds nothing that looks like a paper.
     """
-    found = False
-    for number, record in enumerate(format_of(content).read(content), start=1):
+    found, form = False, format_of(content)
+    for number, record in enumerate(form.read(content), start=1):
         if number > content.limits.records:
             raise InputError(
                 f"{content.label} holds too many records",
@@ -35,7 +35,8 @@ def read_papers(content: Content) -> Iterator[tuple[Record, Paper] | Rejected]:
         found = True
         yield record if isinstance(record, Rejected) else _paper_of(record, content)
     if not found:
-        raise InputError(f"{content.label} holds no papers", cause="no abstract was found in it")
+        cause = f"read as {form.name}, no {form.holds} was found in it"
+        raise InputError(f"{content.label} holds no papers", cause=cause)
 
 
 def _paper_of(record: Record, content: Content) -> tuple[Record, Paper] | Rejected:

@@ -64,4 +64,6 @@ def read(content: Content) -> Iterator[Record | Rejected]:
     yield from read_dialect(content, DIALECT)
 
 
-FORMAT = Format(DIALECT.name, (".atom",), lambda content: root_of(content) in DIALECT.roots, read)
+FORMAT = Format(
+    DIALECT.name, (".atom",), lambda content: root_of(content) in DIALECT.roots, read, "<entry>"
+)

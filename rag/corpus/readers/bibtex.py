@@ -187,4 +187,5 @@ FORMAT = Format(
     (".bib", ".bibtex"),
     lambda content: _FIRST_ENTRY.match(content.start) is not None,
     read,
+    "entry such as @article{key, title = {…}, abstract = {…}}",
 )

@@ -35,7 +35,7 @@ _LISTS = frozenset(
     "works collection rows result".split()
 )
 _ENOUGH = 5000  # members of an object and of those in it, to see what it is
-_STARTS = re.compile(r"\[\s*(?:[\[{\"\]]|null\b|\Z)|\{\s*(?:[\"}]|\Z)")
+_STARTS = re.compile(r"\[\s*(?:\[\s*[\[{\"\]\d-]|[{\"\]]|null\b|\Z)|\{\s*(?:[\"}]|\Z)")
 
 _Path = tuple[str, ...]
 _Shape = Literal["record list", "object list", "object", "other"]
@@ -231,4 +231,4 @@ def _recognises(content: Content) -> bool:
     return bool(_STARTS.match(content.start)) and (is_one_line or not is_told_by_lines(content))
 
 
-FORMAT = Format("JSON", (".json",), _recognises, read)
+FORMAT = Format("JSON", (".json",), _recognises, read, "record")

@@ -12,6 +12,7 @@ from rag.corpus.formats import Format
 from rag.corpus.readers.jsonscan import Piece
 from rag.corpus.readers.lines import whole_lines
 from rag.corpus.records import Record, Rejected
+from rag.errors import InputError
 
 _LIST_INSIDE = re.compile(
     r"\{(?:[^\[]|\[\])*?\"(?:results|data|papers|notes|items|hits)\"\s*:\s*\[\s*\{"
@@ -20,7 +21,18 @@ PER_RECORD = 50  # how much longer than title and text a record may be, with all
 
 
 def read(content: Content) -> Iterator[Record | Rejected]:
-    """One record for each line that is not blank; the ordinal is the line's place among them."""
+    """One record for each line that is not blank; the ordinal is the line's place among them.
+
+    Raises:
+        InputError: no line of the beginning begins like an object.
+    """
+    lines = content.start.splitlines()
+    if len(lines) > 1 and not any(line.lstrip().startswith("{") for line in lines):
+        raise InputError(
+            f"{content.label} is no JSON Lines",
+            cause=f"none of its first {len(lines):,} lines begins with {{",
+            remedy="Write one object with title and abstract on each line.",
+        )
     ordinal, most = 0, content.limits.record_chars * PER_RECORD
     for line in whole_lines(content, most):
         if line.size > most or line.text.strip():
@@ -60,4 +72,4 @@ def _is_object(line: str) -> bool:
         return False
 
 
-FORMAT = Format("JSON Lines", (".jsonl", ".ndjson"), is_told_by_lines, read)
+FORMAT = Format("JSON Lines", (".jsonl", ".ndjson"), is_told_by_lines, read, "line with an object")

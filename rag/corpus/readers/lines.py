@@ -12,11 +12,16 @@ from rag.corpus.content import Content
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line with its end, its number from 1 and the offset of its first character."""
+    """A line with its end, or a piece of a long one: its number from 1 and where it begins.
+
+    `begins`: it is no later piece. `blank`: nothing but white space so far.
+    """
 
     text: str
     number: int
     offset: int
+    begins: bool = True
+    blank: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +39,12 @@ class Block:
 
 def lines_of(content: Content) -> Iterator[Line]:
     """The lines with their places. A line may come in pieces, of which the last has its end."""
-    number, offset = 1, 0
+    number, offset, begins, blank = 1, 0, True, True
     for text in content.lines():
-        yield Line(text, number, offset)
-        number += text.endswith(("\n", "\r"))
+        blank = (begins or blank) and not text.strip()
+        yield Line(text, number, offset, begins, blank)
+        begins = text.endswith(("\n", "\r"))
+        number += begins
         offset += len(text)
 
 
@@ -81,4 +88,4 @@ def block_of(lines: Iterable[Line], most: int) -> Block:
 
 def is_blank(line: Line) -> bool:
     """Whether the line holds nothing but white space."""
-    return not line.text.strip()
+    return line.blank

@@ -101,6 +101,8 @@ def _parts(lines: Iterable[Line]) -> Iterator[_Part]:
 
 
 def _part(line: Line) -> _Part:
+    if not line.begins:
+        return _Part(line)
     marks = _MARKS.match(line.text)
     if marks and (title := _without_closing_marks(line.text[marks.end() :].strip())):
         return _Part(line, len(marks["marks"]), title)

@@ -83,4 +83,5 @@ FORMAT = Format(
     (".nbib", ".medline"),
     lambda content: _STARTS.match(content.start) is not None,
     read,
+    "record that begins with PMID-",
 )

@@ -32,4 +32,4 @@ def read(content: Content) -> Iterator[Record | Rejected]:
     yield from read_dialect(content, dialect)
 
 
-FORMAT = Format("XML", (".xml",), lambda _: False, read)
+FORMAT = Format("XML", (".xml",), lambda _: False, read, "record")

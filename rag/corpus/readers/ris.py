@@ -60,4 +60,10 @@ def _keywords(values: list[str]) -> tuple[str, ...]:
     return keywords_of(values if len(values) > 1 else "".join(values))
 
 
-FORMAT = Format("RIS", (".ris",), lambda content: _STARTS.match(content.start) is not None, read)
+FORMAT = Format(
+    "RIS",
+    (".ris",),
+    lambda content: _STARTS.match(content.start) is not None,
+    read,
+    "record from TY to ER",
+)

@@ -186,14 +186,16 @@ def _recognises(content: Content) -> bool:
     """Whether the first line names two columns or more and one of them for the text.
 
     Prose begins with a comma in its first line often enough, but its parts are longer than names
-    or end like a sentence.
+    or end like a sentence, and a blank line follows its heading.
     """
     start = _EXCEL_HINT.sub("", content.start, count=1)
     delimiter, _ = _delimiter(content.start)
     names = [name.strip() for name in _first_row(start, delimiter)]
     looks_named = all(len(name) <= _LONGEST_NAME for name in names) and names[-1:] != [""]
     known = any(folded(name) in TEXT for name in names)
-    return len(names) > 1 and known and looks_named and not names[-1].endswith((".", "!", "?"))
+    ends_like_prose = names[-1:] and names[-1].endswith((".", "!", "?"))
+    is_heading = any(not line.strip() for line in start.splitlines()[1:2])
+    return len(names) > 1 and known and looks_named and not ends_like_prose and not is_heading
 
 
-FORMAT = Format("table", (".csv", ".tsv", ".tab"), _recognises, read)
+FORMAT = Format("table", (".csv", ".tsv", ".tab"), _recognises, read, "row below a header")

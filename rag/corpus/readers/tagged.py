@@ -82,7 +82,7 @@ def records_of(content: Content, grammar: Grammar) -> Iterator[TaggedRecord]:
     most = content.limits.record_chars
     record: _Open | None = None
     for line in lines_of(content):
-        match = grammar.tag.match(line.text)
+        match = grammar.tag.match(line.text) if line.begins else None
         tag = match["tag"].strip() if match else ""
         if record and tag == grammar.first:
             yield record.closed(ended=not grammar.last)
