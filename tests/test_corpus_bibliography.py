@@ -174,7 +174,7 @@ def test_keywords_are_separated_by_semicolons_or_else_by_commas() -> None:
 # --- BibTeX --------------------------------------------------------------------------------
 
 
-def test_bib_003_repeated_keys_and_fields_lose_no_entry() -> None:
+def test_repeated_keys_and_fields_lose_no_entry() -> None:
     found = records(
         BIBTEX.read,
         "@article{dup, title={First}, abstract={One.}}\n"
@@ -441,14 +441,6 @@ def test_a_ris_record_gives_all_that_it_says(mark: str, end: str) -> None:
         key="smith2020",
     )
     assert (found.line, found.notes) == (1, ())
-
-
-def test_enc_002_a_mark_before_the_first_tag_hides_nothing() -> None:
-    source = "\ufeffTY  - JOUR\r\nTI  - Owl Nests\r\nAB  - Short.\r\nER  - \r\n"
-    content = Content.of(source.encode(), "a.ris")
-    (found,) = format_of(content).read(content)
-    assert isinstance(found, Record)
-    assert (found.title, found.text) == ("Owl Nests", "Short.")
 
 
 def test_ris_records_without_end_or_abstract() -> None:

@@ -209,7 +209,7 @@ def test_csl_json() -> None:
     assert found.meta == expected
 
 
-def test_meta_006_both_forms_of_openreview_give_plain_words() -> None:
+def test_both_forms_of_openreview_give_plain_words() -> None:
     notes = [
         {
             "id": "v1",
@@ -442,7 +442,7 @@ def test_a_text_that_is_no_markup_stays_as_it_is(text: str) -> None:
     assert only({"abstract": text}).text == text
 
 
-def test_meta_001_what_is_missing_is_never_shown() -> None:
+def test_what_is_missing_is_never_shown() -> None:
     nothing = {"title": None, "authors": None, "year": None, "venue": float("nan"), "doi": "null"}
     found = only({"id": "n", **nothing, "abstract": "Owl nests.", "keywords": [None, "None"]})
     assert (found.title, found.meta, found.notes) == (None, Metadata(key="n"), ())
@@ -451,7 +451,7 @@ def test_meta_001_what_is_missing_is_never_shown() -> None:
     assert (row.title, row.meta, row.notes) == (None, Metadata(key="n"), ())
 
 
-def test_meta_003_no_abstract_is_told_and_no_title_is_taken() -> None:
+def test_no_abstract_is_told_and_no_title_is_taken() -> None:
     rows = [
         {"paperId": "1", "title": "Has Both", "abstract": "Text."},
         {"paperId": "2", "title": "No Abstract", "abstract": None},
@@ -470,7 +470,7 @@ def test_meta_003_no_abstract_is_told_and_no_title_is_taken() -> None:
 
 @pytest.mark.parametrize("name", ["b.json", "b.jsonl", "b.txt"])
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-8"])
-def test_enc_002_a_mark_before_the_first_field_is_no_part_of_it(name: str, encoding: str) -> None:
+def test_a_mark_before_the_first_field_is_no_part_of_it(name: str, encoding: str) -> None:
     data = '{"title":"Owl Nests","abstract":"Short."}'.encode(encoding)
     (found,) = records(data, name)
     assert (found.title, found.text, found.offset) == ("Owl Nests", "Short.", 33)

@@ -68,7 +68,7 @@ def test_the_forms_of_a_text_file(text: str, expected: list[tuple[str | None, st
 
 
 @pytest.mark.parametrize("name", ["a.txt", "a.md"])
-def test_split_009_the_ends_of_lines_change_nothing_that_counts(name: str) -> None:
+def test_the_ends_of_lines_change_nothing_that_counts(name: str) -> None:
     unix = "# Title\n\nPara one.\n\nPara two.\n"
     found = [papers(unix.replace("\n", end), name) for end in ("\r\n", "\r", "\n")]
     assert [[p.title for p in file] for file in found] == [["Title"]] * 3
@@ -79,7 +79,7 @@ def test_split_009_the_ends_of_lines_change_nothing_that_counts(name: str) -> No
     assert [file[0].source_offset for file in found] == [11, 9, 9]
 
 
-def test_life_009_two_files_of_one_name_are_two_papers(tmp_path: Path) -> None:
+def test_two_files_of_one_name_are_two_papers(tmp_path: Path) -> None:
     for folder, text in [
         ("x", "Owl Nests\n\nOwls nest in trees."),
         ("y", "Heron Nests\n\nHerons nest in reeds."),
@@ -97,7 +97,7 @@ def _papers_of(file: SourceFile) -> Iterator[Paper]:
         yield piece[1]
 
 
-def test_enc_005_empty_files_are_no_papers(tmp_path: Path) -> None:
+def test_empty_files_are_no_papers(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("Owl Nests\n\nShort abstract.")
     (tmp_path / "empty.txt").write_text("")
     (tmp_path / "spaces.txt").write_text("  \n\n\t")
