@@ -238,3 +238,56 @@ def test_half_characters_and_controls_are_cleaned_everywhere_and_told(name: str)
 def test_a_text_of_nothing_but_controls_is_none() -> None:
     (only,) = papers(json.dumps({"abstract": "\x00\x07 \u200b"}), "a.json")
     assert isinstance(only, Rejected)
+
+
+def test_a_reason_holds_nothing_that_cannot_be_shown() -> None:
+    (only,) = papers('{"title": "Bad \\udc63 \\u001b[31m \\u202e Glyphs"}', "a.json")
+    assert isinstance(only, Rejected)
+    assert only.reason == 'it has no abstract ("Bad \ufffd [31m Glyphs")'
+
+
+# --- Tags in abstracts ---------------------------------------------------------------------
+
+TAGGED = (
+    "<jats:title>Abstract</jats:title><jats:p>Owls &lt; bats.</jats:p> <jats:p>Both fly.</jats:p>"
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.json", json.dumps({"title": "<i>Strix</i> owls", "abstract": TAGGED})),
+        ("a.csv", f'title,abstract\n<i>Strix</i> owls,"{TAGGED}"\n'),
+        ("a.bib", f"@misc{{a, title={{<i>Strix</i> owls}}, abstract={{{TAGGED}}}}}"),
+        ("a.ris", f"TY  - JOUR\nTI  - <i>Strix</i> owls\nAB  - {TAGGED}\nER  - \n"),
+        ("a.nbib", f"PMID- 1\nTI  - <i>Strix</i> owls\nAB  - {TAGGED}\n"),
+    ],
+)
+def test_tags_are_taken_out_in_every_format_and_it_is_said(name: str, text: str) -> None:
+    ((record, paper),) = [
+        one for one in read_papers(content(text, name)) if not isinstance(one, Rejected)
+    ]
+    assert (paper.title, paper.text) == ("Strix owls", "Owls < bats.\nBoth fly.")
+    assert paper.source_offset == 0
+    assert "JATS or HTML tags removed" in record.notes
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<p>" * 60_000,
+        "<p>a</p>" + " " * 150_000 + "b",
+        "<p>a</p><jats:tex-math>x</jats:tex-math>" + "<mml:math>" * 15_000,
+        "<p " * 60_000,
+        "&lt;/p&gt;" + "<br" + " " * 150_000,
+        "10.1000/" * 20_000,
+        "arxiv:" * 30_000,
+        ", Jr" * 40_000,
+    ],
+)
+def test_no_value_makes_a_reader_slow(text: str) -> None:
+    record = dict.fromkeys(("abstract", "title", "authors", "year", "doi", "keywords"), text)
+    for name in ("a.json", "a.jsonl"):
+        found = papers(json.dumps(record), name, Limits(record_chars=1_000_000))
+        assert len(found) == 1

@@ -7,14 +7,11 @@ import re
 
 _INLINE = "i|b|em|strong|sub|sup|u|tt|code|span|a|font|small|italic|bold|sc|inf|scp"
 _BLOCK = "p|div|sec|section|title|abstract|h[1-6]|li|ul|ol|list|list-item"
-_PAIRED = re.compile(
-    rf"<(?P<name>jats:[a-z][\w-]*|{_BLOCK}|{_INLINE})(?:\s[^<>]*)?>.*?</(?P=name)\s*>",
-    re.IGNORECASE | re.DOTALL,
+_NAMED = re.compile(
+    rf"<(?P<end>/?)(?P<name>jats:[a-z][\w-]*|{_BLOCK}|{_INLINE})(?:\s[^<>]*)?>", re.IGNORECASE
 )
-_MATHML = re.compile(r"<mml:math\b[^<>]*>.*?</mml:math\s*>", re.DOTALL)
-_LINE_END = re.compile(
-    rf"(?:\s*(?:</?(?:jats:)?(?:{_BLOCK})(?:\s[^<>]*)?>|<br\s*/?>)\s*)+", re.IGNORECASE
-)
+_MATHML = re.compile(r"<mml:math\b[^<>]*>(?:[^<]|<(?!/?mml:math\b))*</mml:math\s*>")
+_BOUND = re.compile(rf"</?(?:jats:)?(?:{_BLOCK})(?:\s[^<>]*)?>|<br\s{{0,9}}/?>", re.IGNORECASE)
 _TAG = re.compile(
     rf"</?(?:jats:[a-z][\w-]*|mml:\w+|{_BLOCK}|{_INLINE}|br)(?:\s[^<>]*)?/?>", re.IGNORECASE
 )
@@ -28,10 +25,23 @@ def without_markup(text: str) -> tuple[str, tuple[str, ...]]:
     The bounds of paragraphs become line ends, and a heading that only says "Abstract" goes.
     """
     marked = html.unescape(text) if "&lt;jats:" in text or "&lt;/p&gt;" in text else text
-    if "<" not in marked or not _PAIRED.search(marked):
+    if "<" not in marked or not _has_pair(marked):
         return text, ()
     if "<jats:tex-math" in marked:
         marked = _MATHML.sub("", marked)
-    marked = _LINE_END.sub("\n", marked)
+    stretches = (stretch.strip() for stretch in _BOUND.split(marked))
+    marked = "\n".join(stretch for stretch in stretches if stretch)
     plain = html.unescape(_TAG.sub("", marked)).strip()
     return _HEADING.sub("", plain), ("JATS or HTML tags removed",)
+
+
+def _has_pair(text: str) -> bool:
+    """Whether a tag is closed that was opened before."""
+    opened: set[str] = set()
+    for tag in _NAMED.finditer(text):
+        name = tag["name"].lower()
+        if tag["end"] and name in opened:
+            return True
+        if not tag["end"]:
+            opened.add(name)
+    return False

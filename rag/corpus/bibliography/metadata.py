@@ -18,6 +18,7 @@ from rag.corpus.bibliography.values import (
     words,
     year_of,
 )
+from rag.corpus.encoding import clean
 from rag.corpus.records import Rejected
 from rag.schema import Metadata
 from rag.text import printable
@@ -78,6 +79,6 @@ def without_abstract(ordinal: int, line: int, name: str) -> Rejected:
 
 
 def shortened(value: str) -> str:
-    """A value on one line, short enough for a message."""
-    shown = " ".join(printable(value).split())
+    """A value on one line, short enough for a message, and safe in it."""
+    shown = " ".join(clean(printable(value))[0].split())
     return shown if len(shown) <= _LONGEST_SHOWN else f"{shown[:_LONGEST_SHOWN]}…"

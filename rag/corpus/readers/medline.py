@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from rag.corpus.bibliography.markup import without_markup
 from rag.corpus.bibliography.metadata import metadata, without_abstract
 from rag.corpus.bibliography.names import keywords_of, person, person_with_initials
 from rag.corpus.bibliography.values import prose
@@ -32,7 +33,7 @@ def _record(ordinal: int, record: TaggedRecord) -> Record | Rejected:
     abstract = record.first("AB", "OAB")
     if abstract is None:
         return without_abstract(ordinal, record.line, f"PMID {pmid}" if pmid else title)
-    text = _unfolded(abstract.value)
+    text, stripped = without_markup(_unfolded(abstract.value))
     meta, notes = metadata(
         authors=_authors(record),
         years=record.values("DP", "DEP", "EDAT"),
@@ -43,6 +44,7 @@ def _record(ordinal: int, record: TaggedRecord) -> Record | Rejected:
         keys=[pmid],
     )
     offset = abstract.offset if text == abstract.value else 0
+    notes = (*notes, *stripped)
     return Record(ordinal, offset, text, prose(title) or None, meta, record.line, notes)
 
 
