@@ -291,3 +291,46 @@ def test_no_value_makes_a_reader_slow(text: str) -> None:
     for name in ("a.json", "a.jsonl"):
         found = papers(json.dumps(record), name, Limits(record_chars=1_000_000))
         assert len(found) == 1
+
+
+@pytest.mark.parametrize(
+    ("stored", "names"),
+    [
+        ("Smith J., Doe A.-B.", ("J. Smith", "A.-B. Doe")),
+        ("O'Neil J, van der Berg AB.", ("J O'Neil", "AB van der Berg")),
+        ("John Smith III, Bob Jones II", ("John Smith III", "Bob Jones II")),
+        ("Smith J., Ada Lovelace", ("Smith J.", "Ada Lovelace")),
+        ("Malcolm X", ("Malcolm X",)),
+    ],
+)
+def test_names_that_all_end_in_initials_are_turned_round(
+    stored: str, names: tuple[str, ...]
+) -> None:
+    (paper,) = papers(f'authors,abstract\n"{stored}",{OWLS[:20]}\n', "a.csv")
+    assert isinstance(paper, Paper) and paper.meta.authors == names
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.txt", f"{OWLS}\n\nshort\n"),
+        ("a.txt", "# Title\n"),
+        ("a.jsonl", '{"a": 1}\n{"title": "x"}\n{\n'),
+        ("a.json", '[1, {"a": 1}, {"title": "x"}, {"abstract": "\\u0000"}]'),
+        ("a.csv", 'title,abstract\nx\nx,\n,\nx,y,z\nx,"y'),
+        ("a.bib", "@misc{a, title={A}}\n@misc{b, title={B"),
+        ("a.ris", "TY  - JOUR\nTI  - x\n"),
+        ("a.nbib", "PMID- 1\n"),
+        ("a.md", "---\na: [\n---\nText."),
+        ("a.xml", "<PubmedArticleSet><PubmedArticle><PMID>1</PMID></PubmedArticle><a"),
+        ("a.atom", "<feed xmlns='http://www.w3.org/2005/Atom'><entry/></feed>"),
+    ],
+)
+def test_whatever_is_refused_has_a_reason_and_a_remedy_on_one_line_each(
+    name: str, text: str
+) -> None:
+    refused = [one for one in papers(text, name) if isinstance(one, Rejected)]
+    assert refused
+    for one in refused:
+        assert one.reason and one.remedy.endswith(".")
+        assert (one.reason + one.remedy).isprintable()

@@ -45,7 +45,8 @@ def _paper_of(record: Record, content: Content) -> tuple[Record, Paper] | Reject
     if size > most:
         return too_large(record.ordinal, record.line, size, most)
     if not printable(record.text).strip():
-        return Rejected(record.ordinal, record.line, "its text has no character that can be seen")
+        reason = "its text has no character that can be seen"
+        return Rejected(record.ordinal, record.line, reason, "Give its abstract as text.")
     return record, to_paper(record, content.label)
 
 

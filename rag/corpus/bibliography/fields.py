@@ -82,11 +82,13 @@ def record_of(
 ) -> Record | Rejected:
     """The record in a value; `place` tells where its text begins in the decoded file, or 0."""
     if not isinstance(value, dict):
-        return Rejected(ordinal, line, "not a JSON object")
+        remedy = "Make it an object with title and abstract."
+        return Rejected(ordinal, line, "not a JSON object", remedy)
     fields = fields_of(value)
     if not fields.text:
         if not fields.title:
-            return Rejected(ordinal, line, f"no text in any of {UNDERSTOOD}")
+            reason = f"no text in any of {UNDERSTOOD}"
+            return Rejected(ordinal, line, reason, "Export it with its abstract.")
         return without_abstract(ordinal, line, fields.title)
     meta = fields.meta
     if key and not meta.key:
@@ -126,15 +128,22 @@ def _by_name(record: Mapping[str, object]) -> dict[str, object]:
 
 
 def _values(found: Mapping[str, object], names: Sequence[str]) -> Iterator[object]:
+    """The values of the names that are there; "a.b" is what stands as b in the object a."""
     for name in names:
-        outer, _, inner = name.partition(".")
-        value = found.get(outer)
-        if not inner and value is not None:
+        value = found.get(name)
+        if value is not None:
             yield value
-        elif isinstance(value, dict):
-            yield from (one for key, one in value.items() if folded(key) == inner)
-        elif inner and (flat := found.get(outer + inner)) is not None:
-            yield flat
+        elif "." in name:
+            yield from _inner_values(found, name)
+
+
+def _inner_values(found: Mapping[str, object], name: str) -> Iterator[object]:
+    outer, _, inner = name.partition(".")
+    value = found.get(outer)
+    if isinstance(value, dict):
+        yield from (one for key, one in value.items() if folded(key) == inner)
+    elif (flat := found.get(outer + inner)) is not None:
+        yield flat
 
 
 # --- Title and text ------------------------------------------------------------------------

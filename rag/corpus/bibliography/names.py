@@ -18,6 +18,9 @@ _SUFFIX = re.compile(r"(?:[JS]r|JR|SR|I{2,3}|IV|V|\d(?:st|nd|rd|th)|Ph\.?D|M\.?D
 _SUFFIX_ALONE = re.compile(r"(?:[JSjs]r|JR|SR|I{2,3}|IV|Ph\.?D|M\.?D)\.?")  # V may be a first name
 _SUFFIX_AT_END = re.compile(r"(?P<given>.+) (?P<suffix>[JS]r\.?|I{2,3}|\d(?:st|nd|rd|th))")
 _MEDLINE = re.compile(r"(?P<last>\S.*?) (?P<first>[A-Z]{1,4})(?P<suffix> (?:Jr|Sr|\d[a-z]{2}))?")
+_INITIALS_LAST = re.compile(
+    r"(?P<last>[^\W\d_][^\s.\d][^\d]*?) (?P<first>(?:[A-Z]\.[ -]?){1,4}|(?!I{2,3}$|IV$)[A-Z]{1,3})\.?"
+)
 _OTHERS = frozenset(["et al", "others", "and others", "...", "…"])
 _BETWEEN_KEYWORDS = (";", r"\|", r",(?!\d)", r"[\r\n]+")  # the first that is there
 _LONGEST_LITERAL = 100_000
@@ -27,8 +30,9 @@ _CATEGORY = re.compile(r"[a-z-]+(?:\.[A-Za-z-]+)?")
 def authors_of(value: object) -> tuple[str, ...]:
     """Names written "First Last", in order, from a string, a list, or objects with names in them.
 
-    A string is divided at semicolons, else at "and" and commas; "Last, First" is turned round. A
-    comma between two parts of which one is a single word stands inside one name.
+    A string is divided at semicolons, else at "and" and commas; "Last, First" is turned round, and
+    so is "Last F" where every name of several ends so, as PubMed and Scopus write them. A comma
+    between two parts of which one is a single word stands inside one name.
     """
     value = literal(value)
     if isinstance(value, list):
@@ -37,7 +41,7 @@ def authors_of(value: object) -> tuple[str, ...]:
         inner = literal(value.get("value", value.get("author", value)))
         names = list(authors_of(inner)) if isinstance(inner, list) else [_name(value)]
     else:
-        names = list(_divided(prose(value)))
+        names = _initials_first(list(_divided(prose(value))))
     kept = (name.strip(" ,") for name in names)
     return _distinct(name for name in kept if name and name.casefold().rstrip(".") not in _OTHERS)
 
@@ -141,6 +145,13 @@ def person_with_initials(name: str) -> str:
     """A name as "FM Last", from MEDLINE's "Last FM"."""
     match = _MEDLINE.fullmatch(name.strip())
     return f"{match['first']} {match['last']}{match['suffix'] or ''}" if match else person(name)
+
+
+def _initials_first(names: list[str]) -> list[str]:
+    found = [match for name in names if (match := _INITIALS_LAST.fullmatch(name))]
+    if len(names) < 2 or len(found) < len(names):
+        return names
+    return [f"{match['first'].strip()} {match['last']}" for match in found]
 
 
 # --- Many names in one string --------------------------------------------------------------

@@ -48,7 +48,7 @@ def record_in(piece: Piece, ordinal: int, most: int, key: str = "") -> Record | 
     try:
         return record_of(piece.value(), ordinal, piece.line, piece.place, key)
     except ValueError as error:
-        return Rejected(ordinal, piece.line, str(error))
+        return Rejected(ordinal, piece.line, str(error), "Correct it, or export it again.")
 
 
 def is_told_by_lines(content: Content) -> bool:

@@ -65,7 +65,7 @@ def _abstract(ordinal: int, block: Block, most: int) -> Record | Rejected:
         return too_large(ordinal, block.line, block.size, most)
     if len(printable(block.text).strip()) < _SHORTEST_ABSTRACT:
         reason = f"{block.size} characters are too few for an abstract"
-        return Rejected(ordinal, block.line, reason)
+        return Rejected(ordinal, block.line, reason, "Join it to its abstract, or remove it.")
     return Record(ordinal, block.offset, block.text, line=block.line)
 
 
