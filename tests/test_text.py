@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from rag.answering import prompting
-from rag.answering.citations import Draft
+from rag.answering.replies import Draft
 from rag.answering.support import judge
 from rag.answering.writing import QuotingWriter, Task
 from rag.corpus import Record

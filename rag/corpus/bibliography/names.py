@@ -19,7 +19,8 @@ _SUFFIX_ALONE = re.compile(r"(?:[JSjs]r|JR|SR|I{2,3}|IV|Ph\.?D|M\.?D)\.?")  # V 
 _SUFFIX_AT_END = re.compile(r"(?P<given>.+) (?P<suffix>[JS]r\.?|I{2,3}|\d(?:st|nd|rd|th))")
 _MEDLINE = re.compile(r"(?P<last>\S.*?) (?P<first>[A-Z]{1,4})(?P<suffix> (?:Jr|Sr|\d[a-z]{2}))?")
 _INITIALS_LAST = re.compile(
-    r"(?P<last>[^\W\d_][^\s.\d][^\d]*?) (?P<first>(?:[A-Z]\.[ -]?){1,4}|(?!I{2,3}$|IV$)[A-Z]{1,3})\.?"
+    r"(?P<last>[^\W\d_][^\s.\d][^\d]*?) "
+    r"(?P<first>(?:[A-Z]\.[ -]?){1,4}|(?!I{2,3}$|IV$)[A-Z]{1,3})\.?"
 )
 _OTHERS = frozenset(["et al", "others", "and others", "...", "…"])
 _BETWEEN_KEYWORDS = (";", r"\|", r",(?!\d)", r"[\r\n]+")  # the first that is there
