@@ -334,3 +334,89 @@ def test_whatever_is_refused_has_a_reason_and_a_remedy_on_one_line_each(
     for one in refused:
         assert one.reason and one.remedy.endswith(".")
         assert (one.reason + one.remedy).isprintable()
+
+
+# --- One meaning in every format -----------------------------------------------------------
+
+SAME = {
+    "a.json": json.dumps(
+        {
+            "title": "Owls",
+            "abstract": OWLS,
+            "authors": ["Müller, Zoë", "King, Martin Luther, Jr."],
+            "year": "2020-05-01",
+            "journal": "Owls &amp; Bats",
+            "doi": "https://doi.org/10.1000/ABC",
+            "keywords": "nests; old trees",
+            "url": "https://arxiv.org/abs/2401.01234v2",
+            "id": "k",
+        }
+    ),
+    "a.csv": (
+        "Title,Abstract,Authors,Publication Year,Journal,DOI,Keywords,URL,Key\n"
+        f'Owls,"{OWLS}","Müller, Zoë; King, Martin Luther, Jr.",2020.0,Owls &amp; Bats,'
+        "doi:10.1000/ABC,nests; old trees,https://arxiv.org/abs/2401.01234v2,k\n"
+    ),
+    "a.bib": (
+        "@article{k, title={Owls}, abstract={" + OWLS + "}, year={2020},\n"
+        'author={M{\\"u}ller, Zo{\\"e} and King, Jr., Martin Luther}, journal={Owls \\& Bats},\n'
+        "doi={10.1000/ABC}, keywords={nests; old trees},\n"
+        "url={https://arxiv.org/abs/2401.01234v2}}\n"
+    ),
+    "a.ris": (
+        "TY  - JOUR\nID  - k\nTI  - Owls\nAU  - Müller, Zoë\nAU  - King, Martin Luther, Jr.\n"
+        f"PY  - 2020/05/01/\nJO  - Owls &amp; Bats\nDO  - 10.1000/ABC.\nAB  - {OWLS}\n"
+        "KW  - nests\nKW  - old trees\nUR  - https://arxiv.org/abs/2401.01234v2\nER  - \n"
+    ),
+    "a.md": (
+        "---\ntitle: Owls\nkey: k\nauthors: [Zoë Müller, 'King, Martin Luther, Jr.']\n"
+        "date: 2020-05-01\njournal: Owls & Bats\ndoi: 10.1000/ABC\ntags: [nests, old trees]\n"
+        f"url: https://arxiv.org/abs/2401.01234v2\n---\n{OWLS}\n"
+    ),
+    "a.atom": (
+        '<feed xmlns="http://www.w3.org/2005/Atom" xmlns:a="http://arxiv.org/schemas/atom"><entry>'
+        f"<id>https://arxiv.org/abs/2401.01234v2</id><title>Owls</title><summary>{OWLS}</summary>"
+        "<author><name>Zoë Müller</name></author>"
+        "<author><name>Martin Luther King Jr.</name></author>"
+        "<published>2020-05-01T00:00:00Z</published><category term='nests'/>"
+        "<category term='old trees'/><a:doi>10.1000/ABC</a:doi>"
+        "<a:journal_ref>Owls &amp; Bats</a:journal_ref></entry></feed>"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SAME)
+def test_what_a_source_says_means_the_same_in_every_format(name: str) -> None:
+    (paper,) = papers(SAME[name], name)
+    assert isinstance(paper, Paper)
+    assert (paper.title, paper.text) == ("Owls", OWLS)
+    assert paper.meta == Metadata(
+        authors=("Zoë Müller", "Martin Luther King Jr."),
+        year=2020,
+        venue="Owls & Bats",
+        doi="10.1000/abc",
+        arxiv="2401.01234",
+        url="https://arxiv.org/abs/2401.01234v2",
+        keywords=("nests", "old trees"),
+        key="2401.01234" if name == "a.atom" else "k",
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.json", json.dumps({"abstract": OWLS, "doi": "10.48550/arXiv.2401.01234"})),
+        ("a.csv", f'abstract,doi\n"{OWLS}",https://doi.org/10.48550/arXiv.2401.01234v1\n'),
+        ("a.bib", f"@misc{{a, abstract={{{OWLS}}}, doi={{10.48550/arXiv.2401.01234}}}}"),
+        ("a.ris", f"TY  - JOUR\nAB  - {OWLS}\nDO  - 10.48550/ARXIV.2401.01234\nER  - \n"),
+        ("a.ris", f"TY  - JOUR\nAB  - {OWLS}\nUR  - https://doi.org/10.48550/arXiv.2401.01234\n"),
+        ("a.nbib", f"PMID- 1\nAB  - {OWLS}\nAID - 10.48550/arXiv.2401.01234 [doi]\n"),
+        ("a.md", f"---\ndoi: 10.48550/arXiv.2401.01234\n---\n{OWLS}\n"),
+    ],
+)
+def test_the_doi_of_an_arxiv_paper_is_told_as_its_arxiv_id(name: str, text: str) -> None:
+    ((record, paper),) = [
+        one for one in read_papers(content(text, name)) if not isinstance(one, Rejected)
+    ]
+    assert (paper.meta.arxiv, paper.meta.doi) == ("2401.01234", "")
+    assert not any("DOI" in note for note in record.notes)
