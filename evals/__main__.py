@@ -96,13 +96,11 @@ def commands_command(
 
 @contextmanager
 def _assistant(llm: str) -> Iterator[Assistant]:
-    from rag.answering.parts import built_with, embedder_of
-    from rag.index.sync import Indexer
+    from rag.answering.parts import indexer_of
 
     with tempfile.TemporaryDirectory() as folder:
         config = load({"data_dir": folder, "llm": llm}).config
-        indexer = Indexer(config.data_dir, embedder_of(config), built_with(config), lambda *_: None)
-        indexer.sync([golden.ROOT / "seeds"])
+        indexer_of(config, lambda *_: None).sync([golden.ROOT / "seeds"])
         with Assistant.from_config(config) as assistant:
             yield assistant
 

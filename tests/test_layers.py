@@ -24,7 +24,9 @@ ORDER = (
     "corpus.titles corpus.sources corpus.spool corpus.archives corpus.files corpus.papers corpus "
     "models.catalogue models.files models.fetching models.store models models.llama "
     "index.embedding index.manifest index.identity index.snapshot index.lexical index.migrations "
-    "index.writer index.grouping index.lock index.catalog index.chunking index.vectors "
+    "index.writer index.grouping index.lock index.catalog index.chunking "
+    "index.vectors.seam index.vectors.record index.vectors.wire index.vectors.local "
+    "index.vectors.server index.vectors.stores index.vectors.choice index.vectors "
     "index.reader index.report index.intake index.filling index.sync "
     "index.browse index.curation index "
     "retrieval.query retrieval.fusion retrieval.evidence retrieval.lookup retrieval.search "
@@ -41,7 +43,9 @@ ORDER = (
 OWNERS = {
     "charset_normalizer": {"corpus.encoding"},
     "ftfy": {"text.mojibake"},
-    "chromadb": {"index.vectors"},
+    "chromadb": {"index.vectors.local", "index.vectors.wire", "index.vectors.server"},
+    "httpx": {"index.vectors.wire"},
+    "tenacity": {"index.vectors.wire"},
     "openai": {"answering.client"},
     "httpx2": {"answering.client", "answering.connection"},
     "openvino": {"index.embedding"},
@@ -49,7 +53,7 @@ OWNERS = {
     "xllamacpp": {"models.llama"},
     "defusedxml": {"corpus.xmlfile"},
     "pypdf": {"corpus.pdfpages"},
-    "llama_index": {"llamaindex"},
+    "llama_index": {"index.vectors.stores", "llamaindex"},
 }
 NEVER = {"evals", "app", "gradio", "tests"}
 SLOW = {
