@@ -18,7 +18,7 @@ from rag.index.embedding import PROBE, Embedder, Vectors
 from rag.index.manifest import Damaged
 from rag.index.reader import BuiltWith, IndexReader, IndexState
 from rag.index.sync import Indexer, Report
-from rag.index.vectors import VectorIndex
+from rag.index.vectors import Unreachable, VectorIndex
 from rag.index.vectors.local import Generations
 from rag.retrieval.fusion import Weights
 from rag.retrieval.query import Question
@@ -63,6 +63,7 @@ class Library:
         self.embedder = embedder or HandEmbedder()
         self.built_with = BuiltWith(self.embedder.name, 1, 254)
         self.notices: list[str] = []
+        self.left_alone = 60.0
         self.papers.mkdir(parents=True, exist_ok=True)
 
     def like(self, embedder: HandEmbedder, built_with: BuiltWith | None = None) -> Self:
@@ -110,7 +111,8 @@ class Library:
     def reader(self) -> Iterator[IndexReader]:
         def repair(damage: Damaged) -> None:
             self.notices.append(str(damage))
-            self.compact()
+            if not isinstance(damage, Unreachable):
+                self.compact()
 
         reader = IndexReader(
             Catalog(self.data / "catalog.sqlite3"),
@@ -118,6 +120,7 @@ class Library:
             self.embedder,
             self.built_with,
             repair,
+            self.left_alone,
         )
         try:
             yield reader

@@ -102,6 +102,7 @@ class Wire:
         """Close the connection; a later request opens it again."""
         with self._opening:
             if self._api is not None:
+                self._api._session.close()  # which its own stop leaves open
                 self._api.stop()
             self._api = None
 
