@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 _BATCH = 500  # what the most cautious stores take at once
 _WIDEST = 16  # times what is wanted, asked for where rows of others come between
+_TOLD = 300  # characters of a store's own words
 _IDS = 16  # hexadecimal digits of a content, and of the mark of a generation in an id
 
 
@@ -165,7 +166,7 @@ class StoreIndex:
     def ping(self) -> None:
         """See `VectorIndex.ping`: the store can be made."""
         with self._told():
-            self._new()
+            self._opened(self._loaded)
 
     def close(self) -> None:
         """Let go of the store and close the catalog."""
@@ -224,7 +225,10 @@ class StoreIndex:
         store, saved = self._new(), self._saved(name)
         if _in_memory(store) and saved.is_file():
             load = cast(Any, type(store)).from_persist_path
-            return cast("BasePydanticVectorStore", load(str(saved)))
+            try:
+                return cast("BasePydanticVectorStore", load(str(saved)))
+            except Exception as error:  # what a class makes of a torn file is its own
+                raise Damaged(f"{saved} is damaged", cause=type(error).__name__) from error
         return store
 
     def _save(self, store: BasePydanticVectorStore, name: str) -> None:
@@ -242,10 +246,11 @@ class StoreIndex:
 
     def _new(self) -> BasePydanticVectorStore:
         from llama_index.core.vector_stores.types import BasePydanticVectorStore
+        from pydantic import ValidationError
 
         try:
             store = self._make(**self._options)
-        except (TypeError, ValueError) as error:  # a ValidationError is one
+        except (TypeError, ValidationError) as error:
             raise ConfigError(
                 f"{self.place} does not take the vectors_options",
                 cause=type(error).__name__,  # its text may hold a token
@@ -264,11 +269,13 @@ class StoreIndex:
             raise
         except Exception as error:
             raise Unreachable(
-                f"The vector store {self.place} failed", cause=f"{type(error).__name__}: {error}"
+                f"The vector store {self.place} failed",
+                cause=f"{type(error).__name__}: {str(error)[:_TOLD]}",
             ) from error
 
 
 def _maker(named: str) -> Callable[..., object]:
+    """The class or class method of that name; whether it makes a store shows when it is called."""
     try:
         found = pkgutil.resolve_name(named)
     except (ImportError, AttributeError, ValueError) as error:
