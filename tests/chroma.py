@@ -52,6 +52,12 @@ class Server:
             self._process.wait()
         self._process = None
 
+    def restart(self, down: float = 0.0) -> None:
+        """Kill the server and start it again after so many seconds."""
+        self.kill()
+        time.sleep(down)
+        self.start()
+
     @contextmanager
     def client(self) -> Iterator[Any]:
         """What somebody else uses."""

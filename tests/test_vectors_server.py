@@ -149,12 +149,13 @@ def test_a_server_killed_while_a_generation_is_built(
     server: Server, gate: Gate, tmp_path: Path, moment: str
 ) -> None:
     library = library_at(tmp_path, gate.url)
-    again = threading.Thread(target=lambda: (time.sleep(0.3), server.start()))
+    again = threading.Thread(target=server.restart, args=(0.3,))
 
-    def kill(path: str) -> None:
-        if path.split("?")[0].endswith(moment) and again.ident is None:
-            server.kill()
-            again.start()
+    def kill(path: str) -> tuple[int, bytes] | None:
+        if not path.split("?")[0].endswith(moment) or again.ident is not None:
+            return None
+        again.start()
+        return 502, b"bad gateway"
 
     gate.before = kill
     try:
@@ -180,7 +181,7 @@ def test_a_server_killed_while_many_rows_are_sent(
     library.vectors = at(gate.url)
     library.write("many.txt", *texts)
     seen: list[str] = []
-    killer = threading.Timer(seconds, lambda: (server.kill(), server.start()))
+    killer = threading.Timer(seconds, server.restart)
 
     def kill_soon(path: str) -> None:
         if path.endswith("/upsert"):
