@@ -34,7 +34,8 @@ ORDER = (
     "index.embedding index.manifest index.identity index.snapshot index.lexical index.migrations "
     "index.writer index.grouping index.lock index.catalog index.chunking "
     "index.vectors.seam index.vectors.record index.vectors.wire index.vectors.local "
-    "index.vectors.server index.vectors.stores index.vectors.choice index.vectors "
+    "index.vectors.server index.vectors.shelf index.vectors.stores index.vectors.choice "
+    "index.vectors "
     "index.reader index.report index.intake index.filling index.sync "
     "index.browse index.curation index "
     "retrieval.query retrieval.fusion retrieval.evidence retrieval.lookup retrieval.search "
@@ -61,7 +62,7 @@ OWNERS = {
     "xllamacpp": {"models.llama"},
     "defusedxml": {"corpus.readers.xmlfile"},
     "pypdf": {"corpus.readers.pdfpages"},
-    "llama_index": {"index.vectors.stores", "llamaindex"},
+    "llama_index": {"index.vectors.shelf", "index.vectors.stores", "llamaindex"},
     "pybtex": {"corpus.readers.bibentries"},
     "yaml": {"corpus.readers.frontmatter"},
 }

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-import pytest
+import re
+import subprocess
+import sys
 
-from evals.scale import Measured, lasting, need, row_memory, sized, table
+import pytest
+from command import ROOT, environment
+
+from evals.scale import Measured, lasting, measure, need, row_memory, sized, table
+from rag.config import Config
 
 ROUND = Measured(
     papers=1_000,
@@ -52,3 +58,27 @@ def test_the_table_has_a_column_for_each_number_of_papers() -> None:
     assert lines[0] == "| papers | 100,000 | 1,000,000 |"
     assert lines[1] == "|---|---|---|"
     assert "| catalog on disk | 2 GB | 20 GB |" in lines
+
+
+def test_the_document_shows_what_its_command_prints() -> None:
+    document = (ROOT / "docs" / "scale.md").read_text(encoding="utf-8")
+    (command,) = re.findall(r"^\$ python -m (evals scale .*)$", document, re.MULTILINE)
+    done = subprocess.run(
+        [sys.executable, "-m", *command.split()],
+        capture_output=True,
+        text=True,
+        env=environment(),
+        cwd=ROOT,
+        check=True,
+    )
+    printed = [line for line in done.stdout.splitlines() if line.startswith("|")]
+    assert len(printed) == 10
+    assert "\n".join(printed) in document
+
+
+def test_an_index_is_measured(seeds_config: Config) -> None:
+    found = measure(seeds_config, papers_per_second=40)
+    assert (found.papers, found.dimension, found.papers_per_second) == (57, 384, 40)
+    assert found.catalog_bytes > 768 * 435 / 57  # its sentences' vectors
+    assert found.row_bytes > 4 * 384
+    assert found.exact_seconds > 0

@@ -211,6 +211,7 @@ def test_without_a_server_papers_are_published_and_the_next_run_builds(
     assert time.monotonic() - started < 10
     assert caught.value.exit_code == 4
     assert server.url in str(caught.value)
+    assert "papers are indexed" in str(caught.value)
     assert nearest_itself(library, "yachts")
     assert library.notices == []
     server.start()

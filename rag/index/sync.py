@@ -9,7 +9,8 @@ generation of vectors is built when the papers outside the current one have beco
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,7 +27,7 @@ from rag.index.reader import BuiltWith
 from rag.index.report import Failure, Notice, Progress, Report
 from rag.index.snapshot import Counts
 from rag.index.vectors.local import Generations
-from rag.index.vectors.seam import Facts, VectorIndex
+from rag.index.vectors.seam import Facts, Unreachable, VectorIndex
 from rag.index.writer import Writer
 
 _SMALLEST_GENERATION = 16
@@ -83,7 +84,8 @@ class Indexer:
             with self.catalog.writing() as writer:
                 report = self._publish(writer, work, embedded, options)
             self.catalog.checkpoint()
-            self._refresh_generation()
+            with _papers_safe():
+                self._refresh_generation()
             return report
 
     def rebuild(self) -> Report:
@@ -100,7 +102,8 @@ class Indexer:
                     writer.renew_papers(revision)
                 self._record_settings(writer)
                 total = writer.counts()
-            self._build_generation()
+            with _papers_safe():
+                self._build_generation()
             return Report(0, 0, 0, total.papers, 0, embedded, (), (), total, revision)
 
     def rebuild_vectors(self) -> None:
@@ -207,6 +210,19 @@ class Indexer:
             self._progress("building", 0, total)
             self.vectors.build(rows, Facts(key, dimension, total, snapshot.revision))
             self._progress("building", total, total)
+
+
+@contextmanager
+def _papers_safe() -> Iterator[None]:
+    """Tell with a failure of the vectors' server that the papers are in all the same."""
+    try:
+        yield
+    except Unreachable as error:
+        raise type(error)(
+            f"The papers are indexed, but their vectors are not: {error.what}",
+            cause=error.cause,
+            remedy=f"{error.remedy} Until the next `rag index` they are searched exactly.".strip(),
+        ) from error
 
 
 @dataclass(frozen=True, slots=True)

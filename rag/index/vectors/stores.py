@@ -5,35 +5,25 @@ the ids that they take (some only UUIDs) and in whether a row can be replaced. S
 asked of a store: a row's id is a UUID that holds its content and its generation, and
 similarities are computed from the catalog's own vectors. A store is for one catalog; rows of
 others in it are passed over, at the cost of asking for more.
-
-llama-index keeps stores that live in memory by `persist` and `from_persist_path`; such a store
-is saved beside the catalog, one file for each generation.
 """
 
 from __future__ import annotations
 
 import hashlib
-import pkgutil
-import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 from uuid import UUID
 
-from rag.errors import AskPapersError, ConfigError
 from rag.index.catalog import Catalog
 from rag.index.embedding import Vectors, paper_vector
 from rag.index.manifest import Damaged
 from rag.index.vectors.record import Record, Records, new_token, next_name
 from rag.index.vectors.seam import Facts, Unreachable, batches, find_themselves
-
-if TYPE_CHECKING:
-    from llama_index.core.vector_stores.types import BasePydanticVectorStore
+from rag.index.vectors.shelf import Shelf
 
 _BATCH = 500  # what the most cautious stores take at once
 _WIDEST = 16  # times what is wanted, asked for where rows of others come between
-_TOLD = 300  # characters of a store's own words
 _IDS = 16  # hexadecimal digits of a content, and of the mark of a generation in an id
 
 
@@ -97,24 +87,15 @@ class StoreGeneration:
 
 
 class StoreIndex:
-    """The generations of a catalog in one store. Safe for use by several threads.
-
-    `named` is `package.module:Class`, or `package.module:Class.from_params` where a store is made
-    by a class method; `options` are its arguments.
-    """
+    """The generations of a catalog in one store. Safe for use by several threads."""
 
     def __init__(
         self, catalog: Catalog, named: str, options: Mapping[str, Any], folder: Path
     ) -> None:
         self.place = named
         self.catalog = catalog
-        self._make = _maker(named)
-        self._options = dict(options)
-        self._folder = folder
+        self._shelf = Shelf(named, options, folder)
         self._records = Records(catalog, named)
-        self._guard = threading.Lock()
-        self._store: BasePydanticVectorStore | None = None
-        self._loaded = ""  # the generation that a store in memory holds
 
     def current(self) -> StoreGeneration | None:
         """See `VectorIndex.current`."""
@@ -131,7 +112,7 @@ class StoreIndex:
             self._fill(record, rows)
             generation.verify()
         except BaseException as error:
-            self._delete(name)
+            self._shelf.delete(name)
             if isinstance(error, Damaged) and not isinstance(error, Unreachable):
                 raise Unreachable(
                     f"The vector store {self.place} did not keep what it was given",
@@ -140,7 +121,7 @@ class StoreIndex:
             raise
         self._records.put(record)
         if before:
-            self._delete(before.name)
+            self._shelf.delete(before.name)
         return generation
 
     def ids(self, name: str, vector: Vectors, limit: int) -> list[str]:
@@ -151,35 +132,31 @@ class StoreIndex:
         """
         from llama_index.core.vector_stores.types import VectorStoreQuery
 
-        with self._told():
+        store = self._shelf.opened(name)
+        with self._shelf.told():
             query = VectorStoreQuery(query_embedding=vector.tolist(), similarity_top_k=limit)
-            found = self._opened(name).query(query)
+            found = store.query(query)
             return list(found.ids or [node.node_id for node in found.nodes or []])
 
     def clean(self) -> None:
         """See `VectorIndex.clean`: files of generations that are no longer in force."""
         record = self._records.last()
-        for path in self._folder.glob("*.store*"):
-            if record is None or path != self._saved(record.name):
-                path.unlink()
+        self._shelf.clean(record.name if record else "")
 
     def ping(self) -> None:
         """See `VectorIndex.ping`: the store can be made."""
-        with self._told():
-            self._opened(self._loaded)
+        self._shelf.opened()
 
     def close(self) -> None:
         """Let go of the store and close the catalog."""
-        with self._guard:
-            self._store, self._loaded = None, ""
+        self._shelf.close()
         self.catalog.close()
 
     def _fill(self, record: Record, rows: Iterable[tuple[str, Vectors]]) -> None:
         from llama_index.core.schema import NodeRelationship, RelatedNodeInfo, TextNode
 
-        with self._told():
-            store = self._for_build(record.name)
-            store.delete(record.name)  # of a build that was killed
+        store = self._shelf.for_build(record.name)
+        self._shelf.delete(record.name)  # of a build that was killed; some know no such document
         source = {NodeRelationship.SOURCE: RelatedNodeInfo(node_id=record.name)}
         mark = _mark(record)
         for contents, vectors in batches(rows, _BATCH, record.facts.dimension):
@@ -192,108 +169,11 @@ class StoreIndex:
                 )
                 for content, vector in zip(contents, vectors, strict=True)
             ]
-            with self._told():
+            with self._shelf.told():
                 store.add(nodes)
-        self._save(store, record.name)
-
-    def _delete(self, name: str) -> None:
-        """Remove a generation, as far as the store can and will; its rows are passed over."""
-        self._saved(name).unlink(missing_ok=True)
-        try:
-            with self._told():
-                if self._store is not None:
-                    self._store.delete(name)
-        except AskPapersError:
-            return
-
-    # --- the store
-
-    def _opened(self, name: str) -> BasePydanticVectorStore:
-        with self._guard:
-            if self._store is None or (_in_memory(self._store) and self._loaded != name):
-                self._store, self._loaded = self._load(name), name
-            return self._store
-
-    def _for_build(self, name: str) -> BasePydanticVectorStore:
-        """An empty store where it lives in memory, else the one that there is."""
-        with self._guard:
-            if self._store is None or _in_memory(self._store):
-                self._store, self._loaded = self._new(), name
-            return self._store
-
-    def _load(self, name: str) -> BasePydanticVectorStore:
-        store, saved = self._new(), self._saved(name)
-        if _in_memory(store) and saved.is_file():
-            load = cast(Any, type(store)).from_persist_path
-            try:
-                return cast("BasePydanticVectorStore", load(str(saved)))
-            except Exception as error:  # what a class makes of a torn file is its own
-                raise Damaged(f"{saved} is damaged", cause=type(error).__name__) from error
-        return store
-
-    def _save(self, store: BasePydanticVectorStore, name: str) -> None:
-        if not _in_memory(store):
-            return
-        self._folder.mkdir(parents=True, exist_ok=True)
-        saved = self._saved(name)
-        temporary = saved.with_suffix(".store-new")
-        with self._told():
-            store.persist(str(temporary))
-            temporary.replace(saved)
-
-    def _saved(self, name: str) -> Path:
-        return self._folder / f"{name}.store"
-
-    def _new(self) -> BasePydanticVectorStore:
-        from llama_index.core.vector_stores.types import BasePydanticVectorStore
-        from pydantic import ValidationError
-
-        try:
-            store = self._make(**self._options)
-        except (TypeError, ValidationError) as error:
-            raise ConfigError(
-                f"{self.place} does not take the vectors_options",
-                cause=type(error).__name__,  # its text may hold a token
-                remedy="They must be the arguments of its constructor.",
-            ) from error
-        if not isinstance(store, BasePydanticVectorStore):
-            raise ConfigError(f"{self.place} is not a vector store of llama-index")
-        return store
-
-    @contextmanager
-    def _told(self) -> Iterator[None]:
-        """Tell a store's faults, of which nothing is known, as ours."""
-        try:
-            yield
-        except AskPapersError:
-            raise
-        except Exception as error:
-            raise Unreachable(
-                f"The vector store {self.place} failed",
-                cause=f"{type(error).__name__}: {str(error)[:_TOLD]}",
-            ) from error
-
-
-def _maker(named: str) -> Callable[..., object]:
-    """The class or class method of that name; whether it makes a store shows when it is called."""
-    try:
-        found = pkgutil.resolve_name(named)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise ConfigError(
-            f"There is no vector store {named}",
-            cause=str(error),
-            remedy="Install its package, or change the setting vectors.",
-        ) from error
-    if not callable(found):
-        raise ConfigError(f"{named} is not a class of vector stores")
-    return cast("Callable[..., object]", found)
+        self._shelf.save(store, record.name)
 
 
 def _mark(record: Record) -> str:
     """What ends the id of every row of a generation."""
     return hashlib.sha256(f"{record.name}\n{record.token}".encode()).hexdigest()[:_IDS]
-
-
-def _in_memory(store: BasePydanticVectorStore) -> bool:
-    """Whether the store is lost with the process unless it is saved."""
-    return hasattr(type(store), "from_persist_path")
