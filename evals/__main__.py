@@ -9,17 +9,19 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
-from evals import golden, processes
+from evals import golden, processes, scale
 from evals.stats import Mean
 from rag import AskPapersError, Assistant
 from rag.config import load
+from rag.errors import UsageError
 from rag.terminal import counting
 
 app = typer.Typer(
@@ -94,15 +96,46 @@ def commands_command(
     console.print(table)
 
 
+@app.command("scale")
+def scale_command(
+    data_dir: Annotated[
+        Path | None, typer.Option("--data-dir", help="Measure this index; else the figures given.")
+    ] = None,
+    papers_per_second: Annotated[float, typer.Option(help="Embedded from end to end.")] = 40.0,
+    bytes_per_paper: Annotated[float, typer.Option(help="Of the catalog.")] = 0.0,
+    bytes_per_row: Annotated[float, typer.Option(help="Of the vector index, on disk.")] = 0.0,
+    rows_per_second: Annotated[float, typer.Option(help="Built into a vector index.")] = 0.0,
+    exact_microseconds: Annotated[float, typer.Option(help="Of exact search, a paper.")] = 0.0,
+    papers: Annotated[str, typer.Option(help="How many, separated by commas.")] = "1e5,1e6,1e8",
+    workers: Annotated[str, typer.Option(help="Machines that embed, for each.")] = "1,4,64",
+) -> None:
+    """What many papers need, in proportion to what was measured on few."""
+    given: dict[str, Any] = {
+        "catalog_bytes": bytes_per_paper,
+        "row_bytes": bytes_per_row,
+        "rows_per_second": rows_per_second,
+        "exact_seconds": exact_microseconds / 1e6,
+    }
+    if data_dir is None:
+        if not all(given.values()):
+            raise UsageError("Neither an index nor every figure was given", remedy="--data-dir")
+        measured = scale.Measured(5_000, 384, papers_per_second=papers_per_second, **given)
+    else:
+        measured = scale.measure(load({"data_dir": data_dir}).config, papers_per_second)
+        measured = replace(measured, **{name: value for name, value in given.items() if value})
+    console.print(f"{measured}\n", soft_wrap=True)
+    sizes = zip(papers.split(","), workers.split(","), strict=True)
+    needs = [scale.need(measured, int(float(count)), int(w)) for count, w in sizes]
+    console.print(scale.table(needs), soft_wrap=True)
+
+
 @contextmanager
 def _assistant(llm: str) -> Iterator[Assistant]:
-    from rag.answering.parts import built_with, embedder_of
-    from rag.index.sync import Indexer
+    from rag.answering.parts import indexer_of
 
     with tempfile.TemporaryDirectory() as folder:
         config = load({"data_dir": folder, "llm": llm}).config
-        indexer = Indexer(config.data_dir, embedder_of(config), built_with(config), lambda *_: None)
-        indexer.sync([golden.ROOT / "seeds"])
+        indexer_of(config, lambda *_: None).sync([golden.ROOT / "seeds"])
         with Assistant.from_config(config) as assistant:
             yield assistant
 

@@ -67,11 +67,11 @@ def index(
     """Index papers, or bring the index up to date with its files."""
     config = settings(data_dir=data_dir, file=config_file).config
     from rag import jsonform, terminal
-    from rag.answering.parts import built_with, embedder_of, limits_of
-    from rag.index.sync import Indexer, Options
+    from rag.answering.parts import indexer_of, limits_of
+    from rag.index.sync import Options
 
     with nullcontext(_no_progress) if quiet else terminal.counting("papers") as progress:
-        indexer = Indexer(config.data_dir, embedder_of(config), built_with(config), progress)
+        indexer = indexer_of(config, progress)
         if compact:
             indexer.rebuild_vectors()
         options = Options(strict, allow_shrink, dry_run, wait, limits_of(config))

@@ -12,11 +12,12 @@ import difflib
 import hashlib
 import json
 import os
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
 from platformdirs import user_cache_path, user_config_path, user_data_path
@@ -27,6 +28,7 @@ from pydantic import (
     SecretStr,
     ValidationError,
     ValidationInfo,
+    field_serializer,
     field_validator,
 )
 
@@ -46,6 +48,8 @@ _READING = frozenset(
         *("max_pages", "max_expansion", "max_pdf_seconds"),
     }
 )
+
+_MAY_BE_SECRET = frozenset({"openai_api_key", "openai_base_url", "vectors", "vectors_options"})
 
 Seconds = Annotated[float, Field(gt=0, le=86_400)]
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -83,6 +87,19 @@ class Config(BaseModel):
         200, ge=1, le=1_000_000, description="unpacked to packed bytes of an archive"
     )
     max_pdf_seconds: int = Field(60, ge=1, le=3_600, description="seconds for reading one PDF")
+
+    vectors: str = Field(
+        "local",
+        description="local, URL of a Chroma server, or package.module:Class of llama-index",
+    )
+    vectors_options: dict[str, Any] = Field(
+        default_factory=dict,
+        repr=False,
+        description="a table: headers, tenant, database of a server, or arguments of the class",
+    )
+    vectors_timeout: Seconds = Field(
+        10.0, description="seconds before a search goes on without its vector server"
+    )
 
     llm: Literal["auto", "openai", "local", "none"] = Field(
         "auto", description="who writes answers; auto: a server, else local weights, else quoting"
@@ -141,7 +158,32 @@ class Config(BaseModel):
     @field_validator("openai_base_url")
     @classmethod
     def _url_is_plain(cls, url: str | None) -> str | None:
-        return _checked_url(url) if url else None
+        return _checked_url(url, "OPENAI_API_KEY") if url else None
+
+    @field_validator("vectors")
+    @classmethod
+    def _vectors_are_named(cls, vectors: str) -> str:
+        if vectors.startswith(("http:", "https:")):
+            return _checked_url(vectors, "headers in vectors_options")
+        if vectors != "local" and not re.fullmatch(r"[\w.]+:[\w.]+", vectors):
+            raise ValueError("must be local, a URL, or package.module:Class")
+        return vectors
+
+    @field_validator("vectors_options", mode="before")
+    @classmethod
+    def _options_are_a_table(cls, options: object) -> object:
+        """The environment holds text: there it is JSON."""
+        if not isinstance(options, str):
+            return options
+        try:
+            return json.loads(options)
+        except ValueError:
+            raise ValueError("must be a JSON object") from None
+
+    @field_serializer("vectors_options")
+    def _options_are_hidden(self, options: dict[str, Any]) -> dict[str, str]:
+        """Any of them may be a secret."""
+        return dict.fromkeys(options, "**********")
 
     @field_validator("data_dir", "weights_dir")
     @classmethod
@@ -165,6 +207,7 @@ class Config(BaseModel):
         name of its own.
         """
         places = {"data_dir", "weights_dir", "host", "port"}
+        places |= {"vectors", "vectors_options", "vectors_timeout"}
         left_out = {*places, "openai_api_key", "token_budget", *_READING}
         kept = self.model_dump(mode="json", exclude=left_out)
         return hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()[:12]
@@ -263,12 +306,12 @@ def _explained(
     fault = error.errors()[0]
     key = str(fault["loc"][0])
     message = str(fault["msg"]).removeprefix("Value error, ")
-    shown = "" if key in {"openai_api_key", "openai_base_url"} else f" = {values.get(key)!r}"
+    shown = "" if key in _MAY_BE_SECRET else f" = {values.get(key)!r}"
     origin = origins.get(key, "default")
     return ConfigError(f"Setting {key}{shown} from {origin} is refused", cause=message)
 
 
-def _checked_url(url: str) -> str:
+def _checked_url(url: str, secrets: str) -> str:
     try:
         parts = urlsplit(url)
         port = parts.port
@@ -279,5 +322,5 @@ def _checked_url(url: str) -> str:
     if not parts.hostname or port == 0:
         raise ValueError("names no host or no usable port")
     if parts.username or parts.password:
-        raise ValueError("must not contain a user or password; use OPENAI_API_KEY")
+        raise ValueError(f"must not contain a user or password; use {secrets}")
     return url

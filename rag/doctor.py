@@ -8,14 +8,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from rag.answering.parts import built_with, embedder_of, openai_of
+from rag.answering.parts import built_with, embedder_of, indexer_of, openai_of, vectors_of
 from rag.config import Config
 from rag.errors import AskPapersError, ResourceError
 from rag.index.catalog import Catalog
 from rag.index.manifest import Damaged
 from rag.index.reader import compare_probe
-from rag.index.sync import Indexer
-from rag.index.vectors import Generations, verify_in_child
+from rag.index.vectors import Unreachable
 from rag.models.store import WeightStore, needed_models
 
 
@@ -88,19 +87,23 @@ def _catalog(config: Config) -> str:
 
 
 def _vectors(config: Config, *, repair: bool) -> str:
-    generations = Generations(config.data_dir / "vectors")
+    vectors = vectors_of(config)
     try:
-        current = generations.current()
+        vectors.ping()
+        current = vectors.current()
         if current is None:
-            return "none: the collection is searched exactly"
-        verify_in_child(current.folder)
-        return f"{current.folder.name}, {current.manifest.rows} papers, sound"
+            return f"none on {vectors.place}: the collection is searched exactly"
+        current.verify()
+        return f"{current.name} on {vectors.place}, {current.facts.rows} papers, sound"
+    except Unreachable:
+        raise  # another generation would not help
     except Damaged as damage:
         if not repair:
             raise Damaged(damage.what, cause=damage.cause, remedy="`rag doctor --repair`") from None
-        embedder = embedder_of(config)
-        Indexer(config.data_dir, embedder, built_with(config), lambda *_: None).rebuild_vectors()
+        indexer_of(config, lambda *_: None).rebuild_vectors()
         return "were damaged, built again from the catalog"
+    finally:
+        vectors.close()
 
 
 def _server(config: Config) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +18,8 @@ from rag.index.embedding import PROBE, Embedder, Vectors
 from rag.index.manifest import Damaged
 from rag.index.reader import BuiltWith, IndexReader, IndexState
 from rag.index.sync import Indexer, Report
-from rag.index.vectors import Generations
+from rag.index.vectors import Unreachable, VectorIndex
+from rag.index.vectors.local import Generations
 from rag.retrieval.fusion import Weights
 from rag.retrieval.query import Question
 from rag.retrieval.search import Found, Searcher
@@ -53,20 +54,23 @@ def one_for_each_topic() -> str:
 
 
 class Library:
-    """`papers` holds the files, `data` the index."""
+    """`papers` holds the files, `data` the index, `vectors` makes the vector index of a folder."""
 
     def __init__(self, root: Path, embedder: HandEmbedder | None = None) -> None:
+        self.vectors: Callable[[Path], VectorIndex] = lambda data: Generations(data / "vectors")
         self.papers = root / "papers"
         self.data = root / "data"
         self.embedder = embedder or HandEmbedder()
         self.built_with = BuiltWith(self.embedder.name, 1, 254)
         self.notices: list[str] = []
+        self.left_alone = 60.0
         self.papers.mkdir(parents=True, exist_ok=True)
 
     def like(self, embedder: HandEmbedder, built_with: BuiltWith | None = None) -> Self:
         """The same library seen with other settings."""
         other = type(self)(self.papers.parent, embedder)
         other.built_with = built_with or other.built_with
+        other.vectors = self.vectors
         return other
 
     def copy(self, data: Path) -> Self:
@@ -81,39 +85,42 @@ class Library:
         return path
 
     def indexer(self) -> Indexer:
-        return Indexer(self.data, self.embedder, self.built_with, lambda *_: None)
+        vectors = self.vectors(self.data)
+        return Indexer(self.data, self.embedder, self.built_with, lambda *_: None, vectors)
 
     def index(self, *paths: Path) -> Report:
         indexer = self.indexer()
         try:
             return indexer.sync(paths or [self.papers])
         finally:
-            indexer.catalog.close()
+            indexer.close()
 
     def rebuild(self) -> Report:
         indexer = self.indexer()
         try:
             return indexer.rebuild()
         finally:
-            indexer.catalog.close()
+            indexer.close()
 
     def compact(self) -> None:
         indexer = self.indexer()
         indexer.rebuild_vectors()
-        indexer.catalog.close()
+        indexer.close()
 
     @contextmanager
     def reader(self) -> Iterator[IndexReader]:
         def repair(damage: Damaged) -> None:
             self.notices.append(str(damage))
-            self.compact()
+            if not isinstance(damage, Unreachable):
+                self.compact()
 
         reader = IndexReader(
             Catalog(self.data / "catalog.sqlite3"),
-            Generations(self.data / "vectors"),
+            self.vectors(self.data),
             self.embedder,
             self.built_with,
             repair,
+            self.left_alone,
         )
         try:
             yield reader

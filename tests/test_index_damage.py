@@ -19,7 +19,7 @@ from rag.config import Config
 from rag.errors import IndexUnusable
 from rag.index.embedding import PROBE
 from rag.index.manifest import Damaged, check
-from rag.index.vectors import Generations
+from rag.index.vectors.local import Generations
 
 Damage = Callable[[Path], None]
 TOPIC = "quarries"

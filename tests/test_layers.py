@@ -32,7 +32,10 @@ ORDER = (
     "corpus.papers corpus "
     "models.catalogue models.files models.fetching models.store models models.llama "
     "index.embedding index.manifest index.identity index.snapshot index.lexical index.migrations "
-    "index.writer index.grouping index.lock index.catalog index.chunking index.vectors "
+    "index.writer index.grouping index.lock index.catalog index.chunking "
+    "index.vectors.seam index.vectors.record index.vectors.wire index.vectors.local "
+    "index.vectors.server index.vectors.shelf index.vectors.stores index.vectors.choice "
+    "index.vectors "
     "index.reader index.report index.intake index.filling index.sync "
     "index.browse index.curation index "
     "retrieval.query retrieval.fusion retrieval.evidence retrieval.lookup retrieval.search "
@@ -49,7 +52,9 @@ ORDER = (
 OWNERS = {
     "charset_normalizer": {"corpus.encoding"},
     "ftfy": {"text.mojibake"},
-    "chromadb": {"index.vectors"},
+    "chromadb": {"index.vectors.local", "index.vectors.wire", "index.vectors.server"},
+    "httpx": {"index.vectors.wire"},
+    "tenacity": {"index.vectors.wire"},
     "openai": {"answering.client"},
     "httpx2": {"answering.client", "answering.connection"},
     "openvino": {"index.embedding"},
@@ -57,7 +62,7 @@ OWNERS = {
     "xllamacpp": {"models.llama"},
     "defusedxml": {"corpus.readers.xmlfile"},
     "pypdf": {"corpus.readers.pdfpages"},
-    "llama_index": {"llamaindex"},
+    "llama_index": {"index.vectors.shelf", "index.vectors.stores", "llamaindex"},
     "pybtex": {"corpus.readers.bibentries"},
     "yaml": {"corpus.readers.frontmatter"},
 }

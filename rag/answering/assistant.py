@@ -7,7 +7,7 @@ from typing import Self
 
 from rag.answering.abstention import holds_nothing
 from rag.answering.events import Done, Event
-from rag.answering.parts import built_with, embedder_of, writer_of
+from rag.answering.parts import built_with, embedder_of, vectors_of, writer_of
 from rag.answering.prompting import label
 from rag.answering.stop import Stop
 from rag.answering.work import Work
@@ -19,7 +19,7 @@ from rag.index.manifest import Damaged
 from rag.index.reader import IndexReader
 from rag.index.snapshot import Counts
 from rag.index.sync import Indexer
-from rag.index.vectors import Generations
+from rag.index.vectors import Unreachable
 from rag.retrieval.evidence import choose
 from rag.retrieval.fusion import Weights
 from rag.retrieval.lookup import find_paper
@@ -55,9 +55,13 @@ class Assistant:
             ConfigError: the settings ask for a server without saying which.
         """
         embedder = embedder_of(config)
-        indexer = Indexer(config.data_dir, embedder, built_with(config), lambda *_: None)
+        vectors, built = vectors_of(config), built_with(config)
+        indexer = Indexer(config.data_dir, embedder, built, lambda *_: None, vectors)
 
         def repair(damage: Damaged) -> None:
+            if isinstance(damage, Unreachable):
+                notify(f"{damage} Until then papers are searched exactly.")
+                return
             notify(f"{damage} It is built again from the catalog.")
             try:
                 indexer.rebuild_vectors()
@@ -66,9 +70,9 @@ class Assistant:
 
         reader = IndexReader(
             Catalog(config.data_dir / "catalog.sqlite3"),
-            Generations(config.data_dir / "vectors"),
+            vectors,
             embedder,
-            built_with(config),
+            built,
             repair,
         )
         weights = Weights(

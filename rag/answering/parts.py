@@ -13,6 +13,10 @@ from rag.corpus import Limits
 from rag.errors import ConfigError, WeightsError
 from rag.index.embedding import Embedder, OpenVinoEmbedder
 from rag.index.reader import BuiltWith
+from rag.index.report import Progress
+from rag.index.sync import Indexer
+from rag.index.vectors import VectorIndex, vector_index
+from rag.index.vectors.wire import Patience
 from rag.models.catalogue import find_model
 from rag.models.llama import LlamaServer
 from rag.models.store import WeightStore
@@ -21,6 +25,26 @@ from rag.models.store import WeightStore
 def built_with(config: Config) -> BuiltWith:
     """The settings that the index depends on."""
     return BuiltWith(config.embedding_model, config.chunk_sentences, config.chunk_word_pieces)
+
+
+def vectors_of(config: Config) -> VectorIndex:
+    """The vector index of the settings; nothing is connected.
+
+    Raises:
+        ConfigError: the settings name a store that is not there.
+    """
+    patience = Patience(config.connect_timeout, config.vectors_timeout, config.idle_timeout)
+    return vector_index(config.data_dir, config.vectors, config.vectors_options, patience)
+
+
+def indexer_of(config: Config, progress: Progress) -> Indexer:
+    """The indexer of the settings.
+
+    Raises:
+        WeightsError, ConfigError: as `embedder_of` and `vectors_of`.
+    """
+    vectors = vectors_of(config)
+    return Indexer(config.data_dir, embedder_of(config), built_with(config), progress, vectors)
 
 
 def limits_of(config: Config) -> Limits:

@@ -15,7 +15,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -194,6 +194,12 @@ def unit(vectors: Vectors, model: str) -> Vectors:
             remedy="Run `rag models verify`.",
         )
     return np.asarray(vectors / lengths, dtype=np.float32)
+
+
+def paper_vector(matrix: Vectors) -> Vectors:
+    """A paper's own vector: the direction of the mean of its chunks' vectors, shape (dim,)."""
+    mean: Vectors = matrix.mean(axis=0, keepdims=True)
+    return cast("Vectors", unit(mean, "in the catalog")[0])
 
 
 def _load_tokenizer(path: Path) -> tokenizers.Tokenizer:

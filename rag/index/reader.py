@@ -7,24 +7,25 @@ only makes it fast.
 
 from __future__ import annotations
 
+import math
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
-from typing import cast
 
 import numpy as np
 
 from rag.errors import IndexUnusable
 from rag.index.catalog import Catalog
 from rag.index.chunking import chunk, spread
-from rag.index.embedding import PROBE, SAME_MODEL, Embedder, Vectors, unit
+from rag.index.embedding import PROBE, SAME_MODEL, Embedder, Vectors, paper_vector
 from rag.index.manifest import Damaged
 from rag.index.snapshot import Snapshot
-from rag.index.vectors import Generation, Generations
+from rag.index.vectors.seam import Generation, Unreachable, VectorIndex
 from rag.schema import Chunk, Paper
 
+LEFT_ALONE = 30.0  # seconds for which a server that failed is not asked again
 REBUILD = "Run `rag index --rebuild`, or go back to the former setting."
 
 
@@ -86,36 +87,34 @@ def compare_probe(snapshot: Snapshot, embedder: Embedder) -> None:
         )
 
 
-def paper_vector(matrix: Vectors) -> Vectors:
-    """A paper's own vector: the direction of the mean of its chunks' vectors, shape (dim,)."""
-    mean: Vectors = matrix.mean(axis=0, keepdims=True)
-    return cast("Vectors", unit(mean, "in the catalog")[0])
-
-
 class IndexReader:
     """Opens states of the index for searching. Safe for use by several threads.
 
     `repair` is called when the current generation is found damaged, with the reason; it may build
-    another. Until it has, papers are searched exactly.
+    another. Until it has, papers are searched exactly; a generation whose server could not be
+    reached is tried again after `left_alone` seconds.
     """
 
     def __init__(
         self,
         catalog: Catalog,
-        generations: Generations,
+        vectors: VectorIndex,
         embedder: Embedder,
         built_with: BuiltWith,
         repair: Callable[[Damaged], None],
+        left_alone: float = LEFT_ALONE,
     ) -> None:
         self._catalog = catalog
-        self._generations = generations
+        self._vectors = vectors
         self._embedder = embedder
         self._built_with = built_with
         self._repair = repair
+        self._left_alone = left_alone
         self._guard = threading.Lock()
         self._generation: Generation | None = None
         self._retired: Generation | None = None  # searches that began before a switch use it
-        self._broken: Path | None = None
+        self._broken = ""  # the name of a generation that is not to be asked
+        self._again = math.inf  # until this time
         self._probed: str | None = None
 
     @contextmanager
@@ -140,7 +139,9 @@ class IndexReader:
         """Give up the current generation and have it repaired."""
         with self._guard:
             if self._generation is not None:
-                self._broken = self._generation.folder
+                self._broken = self._generation.name
+                passing = isinstance(damage, Unreachable)
+                self._again = time.monotonic() + self._left_alone if passing else math.inf
                 self._generation.close()
             self._generation = None
         self._repair(damage)
@@ -152,6 +153,7 @@ class IndexReader:
                 if generation is not None:
                     generation.close()
             self._generation = self._retired = None
+        self._vectors.close()
         self._catalog.close()
 
     def _current_generation(self) -> Generation | None:
@@ -159,11 +161,11 @@ class IndexReader:
         if not self._catalog.exists():
             return None
         try:
-            return self._adopt(self._generations.current())
+            return self._adopt(self._vectors.current())
         except Damaged as damage:
             self._repair(damage)
         try:
-            return self._adopt(self._generations.current())
+            return self._adopt(self._vectors.current())
         except Damaged:  # it could not be repaired now
             return None
 
@@ -171,14 +173,14 @@ class IndexReader:
         """Keep the open generation while it is current; a former one closes a switch later."""
         with self._guard:
             ours = self._generation
-            if ours is None or found is None or found.folder != ours.folder:
+            if ours is None or found is None or found.name != ours.name:
                 if self._retired is not None:
                     self._retired.close()
                 self._retired, self._generation = ours, found
             usable = self._generation
-        if usable is None or usable.folder == self._broken:
+        if usable is None or (usable.name == self._broken and time.monotonic() < self._again):
             return None
-        return usable if usable.manifest.model == self._built_with.key else None
+        return usable if usable.facts.model == self._built_with.key else None
 
     def _probe(self, snapshot: Snapshot) -> None:
         stored = snapshot.setting("probe")
@@ -207,8 +209,8 @@ class IndexState:
     @property
     def name(self) -> str:
         """What tells this state from others, for an answer's manifest."""
-        folder = self._generation.folder.name if self._generation else "exact"
-        return f"revision {self.snapshot.revision}, {folder}"
+        generation = self._generation.name if self._generation else "exact"
+        return f"revision {self.snapshot.revision}, {generation}"
 
     def nearest(self, vector: Vectors, limit: int) -> dict[str, float]:
         """Cosine similarity by paper id of the `limit` papers nearest to a unit vector.
@@ -219,7 +221,7 @@ class IndexState:
         since = 0
         found: dict[str, float] = {}
         if self._generation is not None:
-            since = self._generation.manifest.revision
+            since = self._generation.facts.revision
             found = self._from_generation(self._generation, vector, limit)
         for paper_id, _, matrix in self.snapshot.matrices_since(self._key, since, self._dimension):
             found[paper_id] = float(paper_vector(matrix) @ vector)
@@ -242,6 +244,6 @@ class IndexState:
         while True:
             hits = dict(generation.query(vector, asked))
             shown = self.snapshot.shown(hits)
-            if len(shown) >= limit or len(hits) < asked or asked >= generation.manifest.rows:
+            if len(shown) >= limit or len(hits) < asked or asked >= generation.facts.rows:
                 return {shown[content]: hits[content] for content in hits if content in shown}
             asked *= 2

@@ -139,6 +139,34 @@ class Snapshot:
         for paper_id, content, blob in rows:
             yield paper_id, content, _matrix(blob, dimension)
 
+    def matrices_of(
+        self, model: str, contents: Iterable[str], dimension: int
+    ) -> dict[str, Vectors]:
+        """Chunk vectors, shape (chunks, dimension), of those contents that have them."""
+        rows = self.connection.execute(
+            "SELECT content, matrix FROM vectors WHERE model = ?"
+            " AND content IN (SELECT value FROM json_each(?))",
+            (model, json.dumps(list(contents))),
+        )
+        return {content: _matrix(blob, dimension) for content, blob in rows}
+
+    def sample(self, model: str, revision: int, dimension: int, count: int) -> list[Vectors]:
+        """Chunk vectors of about `count` papers not newer than `revision`, spread evenly."""
+        first, last, papers = self.connection.execute(
+            "SELECT min(id), max(id), count(*) FROM papers WHERE revision <= ?", (revision,)
+        ).fetchone()
+        if not papers:
+            return []
+        step = max(1, (last - first + 1) // count)
+        places = json.dumps(list(range(first, last + 1, step)))
+        rows = self.connection.execute(
+            "SELECT v.matrix FROM json_each(?) j JOIN papers p ON p.id = j.value"
+            " JOIN texts t ON t.id = p.text"
+            " JOIN vectors v ON v.content = t.content AND v.model = ? WHERE p.revision <= ?",
+            (places, model, revision),
+        )
+        return [_matrix(blob, dimension) for (blob,) in rows]
+
     def unembedded(self, model: str, after: int, limit: int) -> list[tuple[int, Paper]]:
         """The next texts, staged or published, that have no vectors of `model`, as papers."""
         rows = self.connection.execute(

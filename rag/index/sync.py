@@ -9,23 +9,25 @@ generation of vectors is built when the papers outside the current one have beco
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from rag.corpus.files import find_sources
 from rag.errors import InputError
 from rag.index.catalog import LOCK, Catalog
-from rag.index.embedding import PROBE, Embedder
+from rag.index.embedding import PROBE, Embedder, paper_vector
 from rag.index.filling import Filler
 from rag.index.grouping import regroup, remove
 from rag.index.intake import DEFAULT, Intake, Options, Work
 from rag.index.lock import write_lock
 from rag.index.manifest import Damaged
-from rag.index.reader import BuiltWith, paper_vector
+from rag.index.reader import BuiltWith
 from rag.index.report import Failure, Notice, Progress, Report
 from rag.index.snapshot import Counts
-from rag.index.vectors import Generations
+from rag.index.vectors.local import Generations
+from rag.index.vectors.seam import Facts, Unreachable, VectorIndex
 from rag.index.writer import Writer
 
 _SMALLEST_GENERATION = 16
@@ -42,13 +44,18 @@ class _DryRun(Exception):
 
 
 class Indexer:
-    """The one writer of an index folder."""
+    """The one writer of an index folder, and of its `vectors`: beside the catalog, or elsewhere."""
 
     def __init__(
-        self, data_dir: Path, embedder: Embedder, built_with: BuiltWith, progress: Progress
+        self,
+        data_dir: Path,
+        embedder: Embedder,
+        built_with: BuiltWith,
+        progress: Progress,
+        vectors: VectorIndex | None = None,
     ) -> None:
         self.catalog = Catalog(data_dir / "catalog.sqlite3")
-        self.generations = Generations(data_dir / "vectors")
+        self.vectors = vectors or Generations(data_dir / "vectors")
         self._lock = data_dir / LOCK
         self._embedder = embedder
         self._built_with = built_with
@@ -64,6 +71,8 @@ class Indexer:
                 something unreadable, or more than half of the papers would go.
             IndexLocked: another process writes.
             IndexUnusable: the index was built with other settings.
+            Unreachable: the papers are published, and their vectors could not be put where
+                they are kept; the next run does it.
         """
         sources = find_sources(paths, options.limits)
         with write_lock(self._lock, wait=options.wait):
@@ -75,7 +84,8 @@ class Indexer:
             with self.catalog.writing() as writer:
                 report = self._publish(writer, work, embedded, options)
             self.catalog.checkpoint()
-            self._refresh_generation()
+            with _papers_safe():
+                self._refresh_generation()
             return report
 
     def rebuild(self) -> Report:
@@ -92,7 +102,8 @@ class Indexer:
                     writer.renew_papers(revision)
                 self._record_settings(writer)
                 total = writer.counts()
-            self._build_generation()
+            with _papers_safe():
+                self._build_generation()
             return Report(0, 0, 0, total.papers, 0, embedded, (), (), total, revision)
 
     def rebuild_vectors(self) -> None:
@@ -100,6 +111,11 @@ class Indexer:
         with write_lock(self._lock):
             self.catalog.create()
             self._build_generation()
+
+    def close(self) -> None:
+        """Let go of catalog and vectors."""
+        self.vectors.close()
+        self.catalog.close()
 
     # --- publishing
 
@@ -167,16 +183,16 @@ class Indexer:
 
     def _refresh_generation(self) -> None:
         """Build a generation when there is none that is sound and nearly complete."""
-        self.generations.clean()
+        self.vectors.clean()
         try:
-            current = self.generations.current()
+            current = self.vectors.current()
         except Damaged:
             current = None
         with self.catalog.reading() as snapshot:
             total = snapshot.counts().papers
-            if current is not None and current.manifest.model == self._built_with.key:
-                added = snapshot.count_since(current.manifest.revision)
-                gone = current.manifest.rows - (total - added)
+            if current is not None and current.facts.model == self._built_with.key:
+                added = snapshot.count_since(current.facts.revision)
+                gone = current.facts.rows - (total - added)
                 if added + gone <= max(_DELTA_ROWS, _DELTA_SHARE * total):
                     return
         self._build_generation()
@@ -192,10 +208,21 @@ class Indexer:
                 for _, content, matrix in snapshot.matrices_since(key, 0, dimension)
             )
             self._progress("building", 0, total)
-            self.generations.build(
-                rows, total, model=key, dimension=dimension, revision=snapshot.revision
-            )
+            self.vectors.build(rows, Facts(key, dimension, total, snapshot.revision))
             self._progress("building", total, total)
+
+
+@contextmanager
+def _papers_safe() -> Iterator[None]:
+    """Tell with a failure of the vectors' server that the papers are in all the same."""
+    try:
+        yield
+    except Unreachable as error:
+        raise type(error)(
+            f"The papers are indexed, but their vectors are not: {error.what}",
+            cause=error.cause,
+            remedy=f"{error.remedy} Until the next `rag index` they are searched exactly.".strip(),
+        ) from error
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Nearest papers by vector: immutable generations of a Chroma collection.
+"""Generations as folders of their own, each with a Chroma collection.
 
 Chroma's rows are durable, its vector index is not: it is overwritten in place, a kill during a
 flush breaks it, a missing file gives partial results without an error, and flipped bits end the
@@ -15,8 +15,7 @@ import shutil
 import subprocess
 import sys
 import threading
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -33,6 +32,7 @@ from rag.index.manifest import (
     sync,
     write_durably,
 )
+from rag.index.vectors.seam import Facts, batches
 
 if TYPE_CHECKING:
     import chromadb
@@ -45,7 +45,7 @@ _SELF_QUERIES = 20
 _SEARCH_WIDTH = 200  # hnsw:ef; must reach the number of neighbours that are asked for
 
 
-class Generation:
+class LocalGeneration:
     """One verified collection, opened at its first query."""
 
     def __init__(self, folder: Path, manifest: Manifest) -> None:
@@ -55,12 +55,19 @@ class Generation:
         self._client: Client | None = None
         self._collection: chromadb.Collection | None = None
 
-    def query(self, vector: Vectors, limit: int) -> list[tuple[str, float]]:
-        """Ids and cosine similarities of the nearest rows, nearest first, at most `limit`.
+    @property
+    def name(self) -> str:
+        """The folder's name."""
+        return self.folder.name
 
-        Raises:
-            Damaged: the collection cannot be opened or searched.
-        """
+    @property
+    def facts(self) -> Facts:
+        """What the manifest says that it holds."""
+        manifest = self.manifest
+        return Facts(manifest.model, manifest.dimension, manifest.rows, manifest.revision)
+
+    def query(self, vector: Vectors, limit: int) -> list[tuple[str, float]]:
+        """See `Generation.query`."""
         limit = min(limit, self.manifest.rows)
         if limit == 0:
             return []
@@ -74,6 +81,10 @@ class Generation:
             raise Damaged(f"The vectors in {self.folder} are damaged", cause=str(error)) from error
         distances = (found["distances"] or [[]])[0]
         return [(row, 1.0 - d) for row, d in zip(found["ids"][0], distances, strict=True)]
+
+    def verify(self) -> None:
+        """See `Generation.verify`: every row is read, in a process of its own."""
+        verify_in_child(self.folder)
 
     def close(self) -> None:
         """Close the collection; a later query opens it again."""
@@ -96,13 +107,10 @@ class Generations:
 
     def __init__(self, root: Path) -> None:
         self.root = root
+        self.place = "this machine"
 
-    def current(self) -> Generation | None:
-        """The generation in force, or None where there is none yet.
-
-        Raises:
-            Damaged: it is named but not there, or its manifest cannot be read.
-        """
+    def current(self) -> LocalGeneration | None:
+        """See `VectorIndex.current`: it must be there, and its manifest must be readable."""
         try:
             name = (self.root / _CURRENT).read_text(encoding="ascii").strip()
         except FileNotFoundError:
@@ -112,34 +120,23 @@ class Generations:
         folder = self.root / name
         if not name.startswith("gen-") or "/" in name:
             raise Damaged(f"{self.root / _CURRENT} names no generation")
-        return Generation(folder, read_manifest(folder))
+        return LocalGeneration(folder, read_manifest(folder))
 
-    def build(
-        self,
-        rows: Iterable[tuple[str, Vectors]],
-        count: int,
-        *,
-        model: str,
-        dimension: int,
-        revision: int,
-    ) -> Generation:
-        """Make the given ids and unit vectors, `count` of them and at least 2, the current one.
-
-        The caller holds the write lock. Until the last step the generation before stays in force,
-        and it is kept on disk until the next success.
-
-        Raises:
-            Damaged: what was built does not verify.
-            ResourceError: no space or no permission.
-        """
+    def build(self, rows: Iterable[tuple[str, Vectors]], facts: Facts) -> LocalGeneration:
+        """See `VectorIndex.build`. The one before is kept on disk until the next success."""
         self.clean()
         name = self._next_name()
         # Never the folder that the child of a build which was killed may still have open.
         temporary = self.root / f"{name}.{os.getpid()}.tmp"
         try:
             temporary.mkdir(parents=True)
-            ids = _fill(temporary, rows, count, dimension)
-            manifest = describe(temporary, ids, model=model, dimension=dimension, revision=revision)
+            ids = _fill(temporary, rows, facts)
+            manifest = describe(
+                *(temporary, ids),
+                model=facts.model,
+                dimension=facts.dimension,
+                revision=facts.revision,
+            )
             verify_in_child(temporary)
             return self._publish(temporary, self.root / name, manifest)
         except AskPapersError:
@@ -158,11 +155,17 @@ class Generations:
         for leftover in self.root.glob("gen-*.tmp"):
             shutil.rmtree(leftover, ignore_errors=True)
 
+    def ping(self) -> None:
+        """See `VectorIndex.ping`: this machine is there."""
+
+    def close(self) -> None:
+        """See `VectorIndex.close`: each generation is closed by itself."""
+
     def _next_name(self) -> str:
         numbers = [int(p.name[4:10]) for p in self.root.glob("gen-??????") if p.name[4:].isdigit()]
         return f"gen-{max(numbers, default=0) + 1:06d}"
 
-    def _publish(self, temporary: Path, folder: Path, manifest: Manifest) -> Generation:
+    def _publish(self, temporary: Path, folder: Path, manifest: Manifest) -> LocalGeneration:
         before = (
             (self.root / _CURRENT).read_text("ascii", "replace").strip()
             if self._has_current()
@@ -175,7 +178,7 @@ class Generations:
         for old in self.root.glob("gen-??????"):
             if old.name not in {before, folder.name}:
                 shutil.rmtree(old, ignore_errors=True)
-        return Generation(folder, manifest)
+        return LocalGeneration(folder, manifest)
 
     def _has_current(self) -> bool:
         return (self.root / _CURRENT).is_file()
@@ -214,19 +217,13 @@ def _find_itself(collection: chromadb.Collection, vector: Vectors, folder: Path)
         raise Damaged(f"{folder} is damaged", cause="a row does not find itself")
 
 
-def _fill(
-    folder: Path, rows: Iterable[tuple[str, Vectors]], count: int, dimension: int
-) -> list[str]:
+def _fill(folder: Path, rows: Iterable[tuple[str, Vectors]], facts: Facts) -> list[str]:
     client = _client(folder)
     try:
         limit = min(client.get_max_batch_size(), 2_000)
-        collection = _new_collection(client, count)
+        collection = _new_collection(client, facts.rows)
         ids: list[str] = []
-        for batch in _batches(rows, limit):
-            vectors = np.stack([vector for _, vector in batch])
-            if vectors.shape[1] != dimension or not np.isfinite(vectors).all():
-                raise Damaged("A stored vector is not usable", remedy="Run `rag index --rebuild`.")
-            names = [name for name, _ in batch]
+        for names, vectors in batches(rows, limit, facts.dimension):
             collection.upsert(ids=names, embeddings=vectors)
             ids += names
         return ids
@@ -261,7 +258,7 @@ def _client(folder: Path) -> Client:
 
 def verify_in_child(folder: Path) -> None:
     """Flipped bits in a vector index end the process that reads them; so another one does."""
-    command = [sys.executable, "-m", "rag.index.vectors", str(folder)]
+    command = [sys.executable, "-m", "rag.index.vectors.local", str(folder)]
     try:
         done = subprocess.run(
             command, capture_output=True, text=True, timeout=_VERIFY_SECONDS, check=False
@@ -271,14 +268,6 @@ def verify_in_child(folder: Path) -> None:
     if done.returncode:
         last = (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]
         raise Damaged(f"{folder} did not verify", cause=last)
-
-
-def _batches(
-    rows: Iterable[tuple[str, Vectors]], size: int
-) -> Iterator[Sequence[tuple[str, Vectors]]]:
-    iterator = iter(rows)
-    while batch := list(islice(iterator, size)):
-        yield batch
 
 
 if __name__ == "__main__":
