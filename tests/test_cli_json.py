@@ -191,7 +191,7 @@ def test_the_collection_and_its_merges(tmp_path: Path) -> None:
     ]
     path = tmp_path / "papers.jsonl"
     path.write_text("\n".join(map(json.dumps, records)))
-    data = ["--data-dir", tmp_path / "data", "--json"]
+    data: list[str | Path] = ["--data-dir", tmp_path / "data", "--json"]
     assert rag("index", path, *data).json()["duplicates"] == 1
     listing = rag("papers", "list", *data).json()
     check(listing, "rag papers list")
