@@ -15,7 +15,7 @@ from rag.index.catalog import Catalog
 from rag.index.manifest import Damaged
 from rag.index.reader import compare_probe
 from rag.index.sync import Indexer
-from rag.index.vectors import Generations, verify_in_child
+from rag.index.vectors import Generations
 from rag.models.store import WeightStore, needed_models
 
 
@@ -93,7 +93,7 @@ def _vectors(config: Config, *, repair: bool) -> str:
         current = generations.current()
         if current is None:
             return "none: the collection is searched exactly"
-        verify_in_child(current.folder)
+        current.verify()
         return f"{current.folder.name}, {current.manifest.rows} papers, sound"
     except Damaged as damage:
         if not repair:

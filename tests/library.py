@@ -15,7 +15,7 @@ from fakes import TOPICS, HandEmbedder
 
 from rag.index.catalog import Catalog
 from rag.index.embedding import PROBE, Embedder, Vectors
-from rag.index.manifest import Damaged
+from rag.index.manifest import Damaged, Unavailable
 from rag.index.reader import BuiltWith, IndexReader, IndexState
 from rag.index.sync import Indexer, Report
 from rag.index.vectors import Generations
@@ -104,9 +104,10 @@ class Library:
 
     @contextmanager
     def reader(self) -> Iterator[IndexReader]:
-        def repair(damage: Damaged) -> None:
-            self.notices.append(str(damage))
-            self.compact()
+        def repair(fault: Damaged | Unavailable) -> None:
+            self.notices.append(str(fault))
+            if isinstance(fault, Damaged):
+                self.compact()
 
         reader = IndexReader(
             Catalog(self.data / "catalog.sqlite3"),

@@ -24,7 +24,8 @@ ORDER = (
     "corpus.titles corpus.sources corpus.spool corpus.archives corpus.files corpus.papers corpus "
     "models.catalogue models.files models.fetching models.store models models.llama "
     "index.embedding index.manifest index.identity index.snapshot index.lexical index.migrations "
-    "index.writer index.grouping index.lock index.catalog index.chunking index.vectors "
+    "index.writer index.grouping index.lock index.catalog index.chunking "
+    "index.chroma index.child index.vectors "
     "index.reader index.report index.intake index.filling index.sync "
     "index.browse index.curation index "
     "retrieval.query retrieval.fusion retrieval.evidence retrieval.lookup retrieval.search "
@@ -41,7 +42,7 @@ ORDER = (
 OWNERS = {
     "charset_normalizer": {"corpus.encoding"},
     "ftfy": {"text.mojibake"},
-    "chromadb": {"index.vectors"},
+    "chromadb": {"index.chroma"},
     "openai": {"answering.client"},
     "httpx2": {"answering.client", "answering.connection"},
     "openvino": {"index.embedding"},

@@ -15,7 +15,7 @@ from rag.answering.writing import Task, Writer
 from rag.config import Config
 from rag.errors import AskPapersError
 from rag.index.catalog import Catalog
-from rag.index.manifest import Damaged
+from rag.index.manifest import Damaged, Unavailable
 from rag.index.reader import IndexReader
 from rag.index.snapshot import Counts
 from rag.index.sync import Indexer
@@ -57,8 +57,11 @@ class Assistant:
         embedder = embedder_of(config)
         indexer = Indexer(config.data_dir, embedder, built_with(config), lambda *_: None)
 
-        def repair(damage: Damaged) -> None:
-            notify(f"{damage} It is built again from the catalog.")
+        def repair(fault: Damaged | Unavailable) -> None:
+            if isinstance(fault, Unavailable):
+                notify(f"{fault} Papers are searched exactly instead, which may take longer.")
+                return
+            notify(f"{fault} It is built again from the catalog.")
             try:
                 indexer.rebuild_vectors()
             except AskPapersError as error:

@@ -22,6 +22,10 @@ class Damaged(IndexUnusable):
     """The current generation cannot be trusted. The catalog can make another."""
 
 
+class Unavailable(IndexUnusable):
+    """The current generation may be sound, but cannot be used now: space, permission, a lock."""
+
+
 @dataclass(frozen=True, slots=True)
 class Manifest:
     """What a generation must be. `files` maps a path to its size and SHA-256.

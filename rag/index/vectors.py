@@ -12,37 +12,20 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
-import sys
 import threading
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
 
-import numpy as np
-
-from rag.errors import AskPapersError, ResourceError
+from rag.index.child import build_in_child, unwritable, verify_in_child
+from rag.index.chroma import Opened, Order
 from rag.index.embedding import Vectors
-from rag.index.manifest import (
-    Damaged,
-    Manifest,
-    check,
-    describe,
-    read_manifest,
-    sync,
-    write_durably,
-)
+from rag.index.manifest import Damaged, Manifest, check, read_manifest, sync, write_durably
 
-if TYPE_CHECKING:
-    import chromadb
-    from chromadb.api.client import Client
-
-_COLLECTION = "papers"
 _CURRENT = "CURRENT"
-_VERIFY_SECONDS = 600
-_SELF_QUERIES = 20
-_SEARCH_WIDTH = 200  # hnsw:ef; must reach the number of neighbours that are asked for
+_ANSWERS_IN = 8.0  # seconds; Chroma itself waits 1,000 s for a lock
+_STEPS_IN = 60.0
+_OPENED_PER_SECOND = 20_000  # rows
+_BYTES_PER_ROW = 1_500  # besides its vector, which is in the collection and in its journal
 
 
 class Generation:
@@ -52,42 +35,40 @@ class Generation:
         self.folder = folder
         self.manifest = manifest
         self._opening = threading.Lock()
-        self._client: Client | None = None
-        self._collection: chromadb.Collection | None = None
+        self._collection: Opened | None = None
 
     def query(self, vector: Vectors, limit: int) -> list[tuple[str, float]]:
         """Ids and cosine similarities of the nearest rows, nearest first, at most `limit`.
 
         Raises:
             Damaged: the collection cannot be opened or searched.
+            Unavailable: it cannot be opened now, or does not answer.
         """
         limit = min(limit, self.manifest.rows)
-        if limit == 0:
-            return []
-        try:
-            found = self._opened().query(
-                query_embeddings=[vector.tolist()], n_results=limit, include=["distances"]
-            )
-        except Damaged:
-            raise
-        except Exception as error:  # the vendor's errors have no common base
-            raise Damaged(f"The vectors in {self.folder} are damaged", cause=str(error)) from error
-        distances = (found["distances"] or [[]])[0]
-        return [(row, 1.0 - d) for row, d in zip(found["ids"][0], distances, strict=True)]
+        return self._opened().query(vector, limit) if limit else []
+
+    def verify(self) -> None:
+        """Try all of it out, in a process of its own.
+
+        Raises:
+            Damaged: it does not hold what its manifest says.
+            ResourceError: it cannot be opened for want of space.
+        """
+        verify_in_child(self.folder, _STEPS_IN)
 
     def close(self) -> None:
         """Close the collection; a later query opens it again."""
         with self._opening:
-            if self._client is not None:
-                self._client.close()
-            self._client = self._collection = None
+            if self._collection is not None:
+                self._collection.close()
+            self._collection = None
 
-    def _opened(self) -> chromadb.Collection:
+    def _opened(self) -> Opened:
         with self._opening:
             if self._collection is None:
                 check(self.folder, self.manifest)
-                self._client = _client(self.folder)
-                self._collection = self._client.get_collection(_COLLECTION, embedding_function=None)
+                patience = _ANSWERS_IN + self.manifest.rows / _OPENED_PER_SECOND
+                self._collection = Opened(self.folder, patience)
             return self._collection
 
 
@@ -130,28 +111,29 @@ class Generations:
 
         Raises:
             Damaged: what was built does not verify.
-            ResourceError: no space or no permission.
+            ResourceError: no space, no permission, or no answer in time.
         """
         self.clean()
         name = self._next_name()
         # Never the folder that the child of a build which was killed may still have open.
         temporary = self.root / f"{name}.{os.getpid()}.tmp"
+        order = Order(count, dimension, model, revision)
         try:
             temporary.mkdir(parents=True)
-            ids = _fill(temporary, rows, count, dimension)
-            manifest = describe(temporary, ids, model=model, dimension=dimension, revision=revision)
-            verify_in_child(temporary)
-            return self._publish(temporary, self.root / name, manifest)
-        except AskPapersError:
-            raise
-        except Exception as error:  # the vendor's own too: they have no common base
-            raise ResourceError(
-                f"{self.root} cannot be written",
-                cause=getattr(error, "strerror", None) or str(error),
-                remedy="Check the disk space and the permissions, or use --data-dir.",
-            ) from error
+            self._check_space(order)
+            build_in_child(temporary, rows, order, _STEPS_IN)
+            return self._publish(temporary, self.root / name, read_manifest(temporary))
+        except OSError as error:
+            raise unwritable(self.root, error.strerror or str(error)) from error
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
+
+    def _check_space(self, order: Order) -> None:
+        """A disk that is sure to run full is told of before it does."""
+        needed = order.count * (8 * order.dimension + _BYTES_PER_ROW)
+        disk = os.statvfs(self.root)
+        if disk.f_bavail * disk.f_frsize < needed:
+            raise unwritable(self.root, f"about {needed / 1e6:,.1f} MB are needed")
 
     def clean(self) -> None:
         """Remove what a build that was killed left behind. The caller holds the write lock."""
@@ -163,127 +145,23 @@ class Generations:
         return f"gen-{max(numbers, default=0) + 1:06d}"
 
     def _publish(self, temporary: Path, folder: Path, manifest: Manifest) -> Generation:
-        before = (
-            (self.root / _CURRENT).read_text("ascii", "replace").strip()
-            if self._has_current()
-            else ""
-        )
+        before = self._named()
         for path in [*temporary.rglob("*"), temporary]:
             sync(path)
         temporary.rename(folder)
-        write_durably(self.root / _CURRENT, folder.name + "\n")
-        for old in self.root.glob("gen-??????"):
-            if old.name not in {before, folder.name}:
-                shutil.rmtree(old, ignore_errors=True)
+        try:
+            if (self.root / _CURRENT).is_dir():  # no file could take its place
+                shutil.rmtree(self.root / _CURRENT)
+            write_durably(self.root / _CURRENT, folder.name + "\n")
+        finally:
+            now = self._named()
+            for old in self.root.glob("gen-??????"):
+                if old.name not in {before, now}:
+                    shutil.rmtree(old, ignore_errors=True)
         return Generation(folder, manifest)
 
-    def _has_current(self) -> bool:
-        return (self.root / _CURRENT).is_file()
-
-
-def verify(folder: Path) -> None:
-    """Open a generation and try it: every row is there, is finite, and a sample finds itself.
-
-    Raises:
-        Damaged: it does not hold what its manifest says.
-    """
-    manifest = read_manifest(folder)
-    check(folder, manifest)
-    client = _client(folder)
-    try:
-        collection = client.get_collection(_COLLECTION, embedding_function=None)
-        step = max(1, manifest.rows // _SELF_QUERIES)
-        seen = 0
-        for offset in range(0, manifest.rows, 500):
-            page = collection.get(include=["embeddings"], limit=500, offset=offset)
-            matrix = np.asarray(page["embeddings"], dtype=np.float32)
-            if not np.isfinite(matrix).all():
-                raise Damaged(f"{folder} holds a vector that is not finite")
-            seen += len(page["ids"])
-            for row in range((-offset) % step, len(matrix), step):
-                _find_itself(collection, matrix[row], folder)
-        if seen != manifest.rows:
-            raise Damaged(f"{folder} is damaged", cause=f"{seen} of {manifest.rows} rows")
-    finally:
-        client.close()
-
-
-def _find_itself(collection: chromadb.Collection, vector: Vectors, folder: Path) -> None:
-    found = collection.query(query_embeddings=[vector.tolist()], n_results=1, include=["distances"])
-    if not found["distances"] or not found["distances"][0] or found["distances"][0][0] > 1e-3:
-        raise Damaged(f"{folder} is damaged", cause="a row does not find itself")
-
-
-def _fill(
-    folder: Path, rows: Iterable[tuple[str, Vectors]], count: int, dimension: int
-) -> list[str]:
-    client = _client(folder)
-    try:
-        limit = min(client.get_max_batch_size(), 2_000)
-        collection = _new_collection(client, count)
-        ids: list[str] = []
-        for batch in _batches(rows, limit):
-            vectors = np.stack([vector for _, vector in batch])
-            if vectors.shape[1] != dimension or not np.isfinite(vectors).all():
-                raise Damaged("A stored vector is not usable", remedy="Run `rag index --rebuild`.")
-            names = [name for name, _ in batch]
-            collection.upsert(ids=names, embeddings=vectors)
-            ids += names
-        return ids
-    finally:
-        client.close()
-
-
-def _new_collection(client: Client, count: int) -> chromadb.Collection:
-    """Its vectors reach the disk once, with the last row, and none is left to be replayed."""
-    return client.create_collection(
-        _COLLECTION,
-        embedding_function=None,
-        configuration={
-            "hnsw": {
-                "space": "cosine",
-                "ef_search": _SEARCH_WIDTH,
-                "sync_threshold": count,
-                "batch_size": min(count, 100),
-            }
-        },
-    )
-
-
-def _client(folder: Path) -> Client:
-    """The one place where Chroma is opened: no `.env` of the working folder, no telemetry."""
-    import chromadb
-    from chromadb.config import Settings
-
-    settings = Settings(_env_file=None, anonymized_telemetry=False)
-    return cast("Client", chromadb.PersistentClient(str(folder), settings=settings))
-
-
-def verify_in_child(folder: Path) -> None:
-    """Flipped bits in a vector index end the process that reads them; so another one does."""
-    command = [sys.executable, "-m", "rag.index.vectors", str(folder)]
-    try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, timeout=_VERIFY_SECONDS, check=False
-        )
-    except subprocess.TimeoutExpired as error:
-        raise Damaged(f"{folder} could not be verified", cause="out of time") from error
-    if done.returncode:
-        last = (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]
-        raise Damaged(f"{folder} did not verify", cause=last)
-
-
-def _batches(
-    rows: Iterable[tuple[str, Vectors]], size: int
-) -> Iterator[Sequence[tuple[str, Vectors]]]:
-    iterator = iter(rows)
-    while batch := list(islice(iterator, size)):
-        yield batch
-
-
-if __name__ == "__main__":
-    try:
-        verify(Path(sys.argv[1]))
-    except Exception as error:  # a child process: its last line is all that is read
-        sys.stderr.write(f"{error}\n")
-        sys.exit(1)
+    def _named(self) -> str:
+        try:
+            return (self.root / _CURRENT).read_text("ascii", "replace").strip()
+        except OSError:
+            return ""
