@@ -10,19 +10,22 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from queue import Empty, SimpleQueue
 
-from rag.errors import IndexUnusable, ResourceError
+from rag.errors import IndexLocked, IndexUnusable, ResourceError
 from rag.index.lock import write_lock
-from rag.index.migrations import SCHEMA_VERSION, migrate, refresh_terms
+from rag.index.manifest import sync
+from rag.index.migrations import SCHEMA_VERSION, has_present_terms, migrate, refresh_terms
 from rag.index.snapshot import Snapshot
 from rag.index.writer import Writer
 
 LOCK = "writer.lock"  # beside the catalog
 _REPLACE = "Move it away and run `rag index` on your files again."
-_BUSY_SECONDS = 10.0
+_ROOM = "Check the disk space and the permissions, or use --data-dir."
+_BUSY_SECONDS = 8.0
+_DISK_FAULTS = ("SQLITE_FULL", "SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_IOERR")
 
 
 class Catalog:
@@ -50,21 +53,31 @@ class Catalog:
             return
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            for leftover in self.path.parent.glob("catalog.*.new"):  # of a run that was killed
-                leftover.unlink()
+            self._clear()
             temporary = self.path.with_suffix(f".{os.getpid()}.new")
-            connection = sqlite3.connect(temporary, isolation_level=None)
-            connection.execute("PRAGMA journal_mode = WAL")
-            migrate(connection)
-            refresh_terms(connection)
-            connection.close()
+            with closing(sqlite3.connect(temporary, isolation_level=None)) as connection:
+                connection.execute("PRAGMA journal_mode = WAL")
+                migrate(connection)
+                refresh_terms(connection)
+            sync(temporary)
             temporary.replace(self.path)
+            sync(self.path.parent)
         except (OSError, sqlite3.Error) as error:
             raise ResourceError(
                 f"{self.path.parent} cannot be written",
                 cause=getattr(error, "strerror", None) or str(error),
                 remedy="Name another place with --data-dir or RAG_DATA_DIR.",
             ) from error
+
+    def _clear(self) -> None:
+        """Remove what a run that was killed has left, and the log of a catalog that was moved away.
+
+        SQLite would take that log for the new catalog's own, and write it into it.
+        """
+        for leftover in self.path.parent.glob("catalog.*.new*"):
+            leftover.unlink()
+        for name in (f"{self.path.name}-wal", f"{self.path.name}-shm"):
+            self.path.with_name(name).unlink(missing_ok=True)
 
     @contextmanager
     def reading(self) -> Iterator[Snapshot]:
@@ -110,7 +123,10 @@ class Catalog:
         try:
             yield connection
         finally:
-            self._idle.put(connection)
+            if self._may_write():
+                self._idle.put(connection)
+            else:  # it may be a fixed one, and somebody else may write from now on
+                connection.close()
 
     def _connection(self) -> sqlite3.Connection:
         try:
@@ -128,6 +144,7 @@ class Catalog:
         connection = self._open()
         if self._is_older(connection):
             connection.close()
+            self._check_convertible()
             with write_lock(self.path.parent / LOCK):
                 self._upgrade()
             connection = self._open()
@@ -135,12 +152,39 @@ class Catalog:
         return connection
 
     def _open(self) -> sqlite3.Connection:
+        """A connection; to a catalog that nobody has open in a folder that is read-only, fixed.
+
+        SQLite could not make there the files by which those who read and write a catalog agree.
+        """
+        name = self.path.absolute().as_uri()
         connection = sqlite3.connect(
-            self.path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
+            f"{name}?immutable=1" if self._is_fixed() else name,
+            uri=True,
+            timeout=_BUSY_SECONDS,
+            isolation_level=None,
+            check_same_thread=False,
         )
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA secure_delete = ON")  # what is removed is nowhere in the file
         return connection
+
+    def _is_fixed(self) -> bool:
+        """Whether the catalog can only be read and is not being written; not so for long, maybe."""
+        log = self.path.with_name(f"{self.path.name}-wal")
+        return not self._may_write() and not log.exists()
+
+    def _may_write(self) -> bool:
+        return os.access(self.path.parent, os.W_OK)
+
+    def _check_convertible(self) -> None:
+        if not self._may_write():
+            raise ResourceError(
+                f"The index in {self.path.parent} is of an earlier askpapers and has to be brought"
+                " to the present format once",
+                cause="the folder is read-only",
+                remedy="Run `rag index` as someone who may write there, or use a copy of the folder"
+                " with --data-dir.",
+            )
 
     def _upgrade(self) -> None:
         with self._translated():
@@ -148,7 +192,7 @@ class Catalog:
             try:
                 if self._is_older(connection):
                     migrate(connection)
-                refresh_terms(connection)
+                    refresh_terms(connection)
             finally:
                 connection.close()
 
@@ -166,25 +210,39 @@ class Catalog:
             raise IndexUnusable(
                 f"The catalog {self.path} is damaged", cause="it has no format", remedy=_REPLACE
             )
-        return bool(version < SCHEMA_VERSION)
+        return bool(version < SCHEMA_VERSION) or not has_present_terms(connection)
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
         try:
             yield
         except sqlite3.OperationalError as error:
-            if error.sqlite_errorname in {"SQLITE_FULL", "SQLITE_READONLY", "SQLITE_CANTOPEN"}:
-                raise ResourceError(
-                    f"The catalog {self.path} cannot be written",
-                    cause=str(error),
-                    remedy="Check the disk space and the permissions, or use --data-dir.",
-                ) from error
-            raise IndexUnusable(
-                f"The catalog {self.path} is not usable", cause=str(error)
-            ) from error
+            raise self._told(error) from error
         except sqlite3.DatabaseError as error:
             raise IndexUnusable(
                 f"The catalog {self.path} is damaged",
                 cause=str(error),
                 remedy=_REPLACE,
             ) from error
+
+    def _told(self, error: sqlite3.OperationalError) -> IndexUnusable | ResourceError:
+        code = getattr(error, "sqlite_errorname", "")
+        if code.startswith(_DISK_FAULTS):
+            what = f"The catalog {self.path} cannot be read or written"
+            return ResourceError(what, cause=f"{error}{_free(self.path.parent)}", remedy=_ROOM)
+        if code.startswith("SQLITE_BUSY"):
+            return IndexLocked(
+                f"The catalog {self.path} is in use by another program",
+                cause=f"waited {_BUSY_SECONDS:.0f} s",
+                remedy="Close that program and try again.",
+            )
+        return IndexUnusable(f"The catalog {self.path} is not usable", cause=str(error))
+
+
+def _free(folder: Path) -> str:
+    """How much may still be written there, as the end of a cause; empty where nobody knows."""
+    try:
+        disk = os.statvfs(folder)
+    except OSError:
+        return ""
+    return f"; {disk.f_bavail * disk.f_frsize / 1e6:,.1f} MB are free"

@@ -173,10 +173,15 @@ def migrate(connection: Connection) -> None:
     connection.execute("PRAGMA foreign_keys = ON")
 
 
+def has_present_terms(connection: Connection) -> bool:
+    """Whether papers are found by the terms that this release looks for."""
+    row = connection.execute("SELECT value FROM meta WHERE key = 'terms'").fetchone()
+    return row is not None and row[0] == TERMS_VERSION
+
+
 def refresh_terms(connection: Connection) -> None:
     """Compute anew what papers are found by, if another release did it in another way."""
-    row = connection.execute("SELECT value FROM meta WHERE key = 'terms'").fetchone()
-    if row is None or row[0] != TERMS_VERSION:
+    if not has_present_terms(connection):
         with _transaction(connection):
             _renew_terms(connection)
             connection.execute("INSERT OR REPLACE INTO meta VALUES ('terms', ?)", (TERMS_VERSION,))

@@ -140,6 +140,12 @@ class Generations:
         for leftover in self.root.glob("gen-*.tmp"):
             shutil.rmtree(leftover, ignore_errors=True)
 
+    def discard(self) -> None:
+        """Have no generation in force: papers are searched exactly."""
+        self._remove_current()
+        for old in self.root.glob("gen-??????"):
+            shutil.rmtree(old, ignore_errors=True)
+
     def _next_name(self) -> str:
         numbers = [int(p.name[4:10]) for p in self.root.glob("gen-??????") if p.name[4:].isdigit()]
         return f"gen-{max(numbers, default=0) + 1:06d}"
@@ -151,7 +157,7 @@ class Generations:
         temporary.rename(folder)
         try:
             if (self.root / _CURRENT).is_dir():  # no file could take its place
-                shutil.rmtree(self.root / _CURRENT)
+                self._remove_current()
             write_durably(self.root / _CURRENT, folder.name + "\n")
         finally:
             now = self._named()
@@ -165,3 +171,9 @@ class Generations:
             return (self.root / _CURRENT).read_text("ascii", "replace").strip()
         except OSError:
             return ""
+
+    def _remove_current(self) -> None:
+        path = self.root / _CURRENT
+        if path.is_dir():
+            shutil.rmtree(path)
+        path.unlink(missing_ok=True)
