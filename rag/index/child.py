@@ -22,6 +22,7 @@ import numpy as np
 
 from rag.errors import ResourceError
 from rag.index.chroma import Order
+from rag.index.disk import with_space
 from rag.index.embedding import Vectors
 from rag.index.manifest import Damaged
 
@@ -135,14 +136,9 @@ class _Child:
 
 def unwritable(root: Path, cause: str) -> ResourceError:
     """The error of a generation that could not be written; the papers have their place already."""
-    try:
-        disk = os.statvfs(root)
-        space = f"; {disk.f_bavail * disk.f_frsize / 1e6:,.1f} MB are free"
-    except OSError:
-        space = ""
     return ResourceError(
         f"The vectors in {root} cannot be written",
-        cause=cause.rstrip(".") + space,
+        cause=with_space(cause, root),
         remedy="Your papers are stored; make room or mend permissions and run `rag index` again.",
     )
 

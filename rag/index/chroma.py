@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, BinaryIO, TypeVar, cast
 import numpy as np
 
 from rag.errors import AskPapersError, ResourceError
+from rag.index.disk import is_for_space, with_space
 from rag.index.embedding import Vectors
 from rag.index.manifest import (
     DATABASE,
@@ -42,7 +43,6 @@ _SELF_QUERIES = 20
 _PAGE = 500
 _SEARCH_WIDTH = 200  # hnsw:ef; must reach the number of neighbours that are asked for
 _MOST_AT_ONCE = 2_000
-_FULL = ("disk is full", "no space left", "file too large", "quota exceeded")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,9 +101,10 @@ class Opened:
                 cause=f"waited {self._patience:.0f} s, as when another program locks them",
             ) from error
         except Exception as error:  # the vendor's errors have no common base
-            kind = Unavailable if is_full(error) else Damaged
+            kind = Unavailable if is_for_space(error, self._folder) else Damaged
             what = "cannot be opened" if kind is Unavailable else "are damaged"
-            raise kind(f"The vectors in {self._folder} {what}", cause=str(error)) from error
+            cause = with_space(str(error), self._folder)
+            raise kind(f"The vectors in {self._folder} {what}", cause=cause) from error
 
 
 def in_time(call: Callable[[], Result], seconds: float) -> Result:
@@ -129,12 +130,6 @@ def in_time(call: Callable[[], Result], seconds: float) -> Result:
     if not results:
         raise TimeoutError
     return results[0]
-
-
-def is_full(error: Exception) -> bool:
-    """Whether an error tells of a lack of space; of the vendor's there is nothing but the text."""
-    told = str(error).casefold()
-    return any(words in told for words in _FULL)
 
 
 def fill(folder: Path, batches: Iterable[Batch], order: Order) -> list[str]:
@@ -221,16 +216,29 @@ def _new_collection(client: Client, count: int) -> chromadb.Collection:
 
 def _open(folder: Path) -> tuple[Client, chromadb.Collection]:
     client = _client(folder)
-    return client, client.get_collection(_COLLECTION, embedding_function=None)
+    try:
+        return client, client.get_collection(_COLLECTION, embedding_function=None)
+    except Exception:
+        client.close()
+        raise
 
 
 def _client(folder: Path) -> Client:
-    """No `.env` of the working folder is read, no telemetry is sent."""
+    """No `.env` of the working folder is read, no telemetry is sent.
+
+    Chroma keeps what it opens by its path, even if it could not be opened; it is told to forget
+    that, or the path could not be opened again by this process.
+    """
     import chromadb
+    from chromadb.api.shared_system_client import SharedSystemClient
     from chromadb.config import Settings
 
     settings = Settings(_env_file=None, anonymized_telemetry=False)
-    return cast("Client", chromadb.PersistentClient(str(folder), settings=settings))
+    try:
+        return cast("Client", chromadb.PersistentClient(str(folder), settings=settings))
+    except Exception:
+        SharedSystemClient.clear_system_cache()
+        raise
 
 
 # --- the child process
@@ -274,8 +282,8 @@ def main(command: str, folder: str) -> int:
     except Exception as error:  # whatever it is, its last line is all that is read
         cause = getattr(error, "cause", "") or getattr(error, "what", "") or str(error)
         sys.stderr.write(" ".join(cause.split()) + "\n")
-        full = is_full(error) or isinstance(error, ResourceError)
-        return (ResourceError if full else Damaged).exit_code
+        unwritable = isinstance(error, ResourceError) or is_for_space(error, Path(folder))
+        return (ResourceError if unwritable else Damaged).exit_code
     return 0
 
 

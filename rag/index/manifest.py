@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import sqlite3
 from collections.abc import Iterable, Sequence
 from contextlib import closing
@@ -12,6 +11,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from rag.errors import IndexUnusable
+from rag.index.disk import write_durably
 
 FORMAT = 1
 DATABASE = "chroma.sqlite3"
@@ -119,21 +119,3 @@ def _sha256(path: Path) -> str:
 
 def _quoted(path: Path) -> str:
     return str(path).replace("%", "%25").replace("?", "%3f").replace("#", "%23")
-
-
-def write_durably(path: Path, text: str) -> None:
-    """Replace a file so that after a crash it is either the old one or the new one."""
-    temporary = path.with_name(f"{path.name}.new")
-    temporary.write_text(text, encoding="utf-8")
-    sync(temporary)
-    temporary.replace(path)
-    sync(path.parent)
-
-
-def sync(path: Path) -> None:
-    """Make a file or a folder reach the disk."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -18,8 +18,9 @@ from pathlib import Path
 
 from rag.index.child import build_in_child, unwritable, verify_in_child
 from rag.index.chroma import Opened, Order
+from rag.index.disk import free_bytes, sync, write_durably
 from rag.index.embedding import Vectors
-from rag.index.manifest import Damaged, Manifest, check, read_manifest, sync, write_durably
+from rag.index.manifest import Damaged, Manifest, check, read_manifest
 
 _CURRENT = "CURRENT"
 _ANSWERS_IN = 8.0  # seconds; Chroma itself waits 1,000 s for a lock
@@ -131,8 +132,8 @@ class Generations:
     def _check_space(self, order: Order) -> None:
         """A disk that is sure to run full is told of before it does."""
         needed = order.count * (8 * order.dimension + _BYTES_PER_ROW)
-        disk = os.statvfs(self.root)
-        if disk.f_bavail * disk.f_frsize < needed:
+        free = free_bytes(self.root)
+        if free is not None and free < needed:
             raise unwritable(self.root, f"about {needed / 1e6:,.1f} MB are needed")
 
     def clean(self) -> None:
