@@ -67,7 +67,7 @@ class Opened:
         """
         if not all(os.access(path, os.W_OK) for path in (folder, folder / DATABASE)):
             raise Unavailable(
-                f"The vectors in {folder} cannot be opened", cause="nor may they be written"
+                f"The vectors in {folder} cannot be opened", cause="the folder is read-only"
             )
         self._folder = folder
         self._patience = patience
