@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, BinaryIO, TypeVar, cast
 import numpy as np
 
 from rag.errors import AskPapersError, ResourceError
-from rag.index.disk import is_for_space, with_space
+from rag.index.disk import is_for_space, is_full, with_space
 from rag.index.embedding import Vectors
 from rag.index.manifest import (
     DATABASE,
@@ -28,6 +28,7 @@ from rag.index.manifest import (
     Unavailable,
     check,
     describe,
+    is_locked,
     read_manifest,
 )
 
@@ -43,6 +44,10 @@ _SELF_QUERIES = 20
 _PAGE = 500
 _SEARCH_WIDTH = 200  # hnsw:ef; must reach the number of neighbours that are asked for
 _MOST_AT_ONCE = 2_000
+_UNLOCKED_IN = 5.0  # seconds
+_ONE_AT_A_TIME = (
+    threading.Lock()
+)  # Chroma keeps what is open in one table without a lock of its own
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,31 +61,39 @@ class Order:
 
 
 class Opened:
-    """A collection of a sound generation, open for queries; each gets `patience` seconds."""
+    """A collection of a sound generation, open for queries.
 
-    def __init__(self, folder: Path, patience: float) -> None:
+    No call of Chroma can be given up: it may keep the interpreter's own lock while it waits. What
+    would make it wait is looked for before it is opened.
+    """
+
+    def __init__(self, folder: Path) -> None:
         """Open the collection in `folder`.
 
         Raises:
             Damaged: it cannot be opened.
-            Unavailable: it cannot be opened at present, for want of space, permission or an answer.
+            Unavailable: it cannot be opened at present, for want of space or permission, or
+                because another program has locked it.
         """
-        if not all(os.access(path, os.W_OK) for path in (folder, folder / DATABASE)):
-            raise Unavailable(
-                f"The vectors in {folder} cannot be opened", cause="the folder is read-only"
-            )
         self._folder = folder
-        self._patience = patience
-        self._client, self._collection = self._guarded(lambda: _open(folder))
+        self._process = os.getpid()
+        if reason := _in_the_way(folder):
+            raise Unavailable(f"The vectors in {folder} cannot be opened", cause=reason)
+        self._client, self._collection = self._translated(lambda: _open(folder))
 
     def query(self, vector: Vectors, limit: int) -> list[tuple[str, float]]:
         """Ids and cosine similarities of the nearest rows, nearest first.
 
         Raises:
             Damaged: the collection cannot be searched.
-            Unavailable: it does not answer in time.
+            Unavailable: it cannot be searched at present, or was opened before a fork.
         """
-        found = self._guarded(
+        if os.getpid() != self._process:  # where Chroma's threads are not, and a call never ends
+            raise Unavailable(
+                f"The vectors in {self._folder} cannot be searched here",
+                cause="they were opened by the process that this one was forked from",
+            )
+        found = self._translated(
             lambda: self._collection.query(
                 query_embeddings=[vector.tolist()], n_results=limit, include=["distances"]
             )
@@ -89,47 +102,34 @@ class Opened:
         return [(row, 1.0 - d) for row, d in zip(found["ids"][0], distances, strict=True)]
 
     def close(self) -> None:
-        """Let go of the collection."""
-        self._client.close()
+        """Let go of the collection; one from before a fork is left as it is."""
+        if os.getpid() == self._process:
+            with _ONE_AT_A_TIME:
+                self._client.close()
 
-    def _guarded(self, call: Callable[[], Result]) -> Result:
+    def _translated(self, call: Callable[[], Result]) -> Result:
         try:
-            return in_time(call, self._patience)
-        except TimeoutError as error:
-            raise Unavailable(
-                f"The vectors in {self._folder} do not answer",
-                cause=f"waited {self._patience:.0f} s, as when another program locks them",
-            ) from error
+            return call()
         except Exception as error:  # the vendor's errors have no common base
-            kind = Unavailable if is_for_space(error, self._folder) else Damaged
-            what = "cannot be opened" if kind is Unavailable else "are damaged"
             cause = with_space(str(error), self._folder)
-            raise kind(f"The vectors in {self._folder} {what}", cause=cause) from error
+            if is_for_space(error, self._folder):
+                what = f"The vectors in {self._folder} cannot be searched"
+                raise Unavailable(what, cause=cause) from error
+            raise Damaged(f"The vectors in {self._folder} are damaged", cause=cause) from error
 
 
-def in_time(call: Callable[[], Result], seconds: float) -> Result:
-    """What `call` returns or raises. One that takes longer is left to itself, in its thread.
+def _in_the_way(folder: Path) -> str:
+    """What would keep Chroma from opening a generation, which it writes to at that; empty: nothing.
 
-    Raises:
-        TimeoutError: it has not ended by then.
+    It waits 1,000 s for a lock, and on a full disk for ever.
     """
-    results: list[Result] = []
-    errors: list[BaseException] = []
-
-    def run() -> None:
-        try:
-            results.append(call())
-        except BaseException as error:  # raised again where the call was made
-            errors.append(error)
-
-    thread = threading.Thread(target=run, daemon=True)
-    thread.start()
-    thread.join(seconds)
-    if errors:
-        raise errors[0]
-    if not results:
-        raise TimeoutError
-    return results[0]
+    if not all(os.access(path, os.W_OK) for path in (folder, folder / DATABASE)):
+        return "the folder is read-only"
+    if is_full(folder):
+        return "the disk is full"
+    if is_locked(folder / DATABASE, _UNLOCKED_IN):
+        return f"another program has had them locked for {_UNLOCKED_IN:.0f} s"
+    return ""
 
 
 def fill(folder: Path, batches: Iterable[Batch], order: Order) -> list[str]:
@@ -215,12 +215,13 @@ def _new_collection(client: Client, count: int) -> chromadb.Collection:
 
 
 def _open(folder: Path) -> tuple[Client, chromadb.Collection]:
-    client = _client(folder)
-    try:
-        return client, client.get_collection(_COLLECTION, embedding_function=None)
-    except Exception:
-        client.close()
-        raise
+    with _ONE_AT_A_TIME:
+        client = _client(folder)
+        try:
+            return client, client.get_collection(_COLLECTION, embedding_function=None)
+        except Exception:
+            client.close()
+            raise
 
 
 def _client(folder: Path) -> Client:

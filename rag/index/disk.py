@@ -45,10 +45,15 @@ def with_space(cause: str, folder: Path) -> str:
     return f"{cause.rstrip('.')}; {free / 1e6:,.1f} MB are free"
 
 
+def is_full(folder: Path) -> bool:
+    """Whether next to nothing can be written there any more."""
+    free = free_bytes(folder)
+    return free is not None and free < _NOTHING
+
+
 def is_for_space(error: BaseException, folder: Path) -> bool:
     """Whether an error, or one that it hides, comes of a full disk; of some only the text tells."""
-    free = free_bytes(folder)
-    if free is not None and free < _NOTHING:
+    if is_full(folder):
         return True
     seen: BaseException | None = error
     while seen is not None:

@@ -108,6 +108,19 @@ def _check_database(path: Path, manifest: Manifest) -> None:
         raise Damaged(f"{path} is damaged", cause=f"{len(ids)} of {manifest.rows} rows")
 
 
+def is_locked(database: Path, seconds: float) -> bool:
+    """Whether another program keeps a database locked for that long."""
+    uri = f"file:{_quoted(database)}?mode=rw"
+    with closing(sqlite3.connect(uri, uri=True, timeout=seconds)) as connection:
+        connection.isolation_level = None
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+            connection.execute("ROLLBACK")
+        except sqlite3.OperationalError as error:
+            return error.sqlite_errorname.startswith("SQLITE_BUSY")
+    return False
+
+
 def _digest(ids: Sequence[str]) -> str:
     return hashlib.sha256("\n".join(ids).encode()).hexdigest()
 

@@ -23,9 +23,7 @@ from rag.index.embedding import Vectors
 from rag.index.manifest import Damaged, Manifest, check, read_manifest
 
 _CURRENT = "CURRENT"
-_ANSWERS_IN = 8.0  # seconds; Chroma itself waits 1,000 s for a lock
-_STEPS_IN = 60.0
-_OPENED_PER_SECOND = 20_000  # rows
+_STEPS_IN = 60.0  # seconds, of what the child process does between two signs of life
 _BYTES_PER_ROW = 1_500  # besides its vector, which is in the collection and in its journal
 
 
@@ -43,7 +41,7 @@ class Generation:
 
         Raises:
             Damaged: the collection cannot be opened or searched.
-            Unavailable: it cannot be opened now, or does not answer.
+            Unavailable: it cannot be opened now.
         """
         limit = min(limit, self.manifest.rows)
         return self._opened().query(vector, limit) if limit else []
@@ -68,8 +66,7 @@ class Generation:
         with self._opening:
             if self._collection is None:
                 check(self.folder, self.manifest)
-                patience = _ANSWERS_IN + self.manifest.rows / _OPENED_PER_SECOND
-                self._collection = Opened(self.folder, patience)
+                self._collection = Opened(self.folder)
             return self._collection
 
 
