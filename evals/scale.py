@@ -126,7 +126,7 @@ def measure(config: Config, papers_per_second: float) -> Measured:
     try:
         with catalog.reading() as snapshot:
             papers = snapshot.counts().papers
-            state = IndexState(snapshot, None, built, embedder)
+            state = IndexState(snapshot, None, built, embedder, lambda *_: None)
             exact = min(_seconds(state, question) for _ in range(_QUESTIONS))
             facts = Facts(built.key, embedder.dimension, papers, snapshot.revision)
             row_bytes, build = _build(snapshot, facts)

@@ -12,9 +12,8 @@ from rag.answering.parts import built_with, embedder_of, indexer_of, openai_of, 
 from rag.config import Config
 from rag.errors import AskPapersError, ResourceError
 from rag.index.catalog import Catalog
-from rag.index.manifest import Damaged
+from rag.index.manifest import Damaged, Unavailable
 from rag.index.reader import compare_probe
-from rag.index.vectors import Unreachable
 from rag.models.store import WeightStore, needed_models
 
 
@@ -95,7 +94,7 @@ def _vectors(config: Config, *, repair: bool) -> str:
             return f"none on {vectors.place}: the collection is searched exactly"
         current.verify()
         return f"{current.name} on {vectors.place}, {current.facts.rows} papers, sound"
-    except Unreachable:
+    except Unavailable:
         raise  # another generation would not help
     except Damaged as damage:
         if not repair:

@@ -13,12 +13,14 @@ from typing import Self
 
 from fakes import TOPICS, HandEmbedder
 
+from rag.errors import ResourceError
 from rag.index.catalog import Catalog
 from rag.index.embedding import PROBE, Embedder, Vectors
-from rag.index.manifest import Damaged
+from rag.index.intake import DEFAULT
+from rag.index.manifest import Damaged, Unavailable
 from rag.index.reader import BuiltWith, IndexReader, IndexState
-from rag.index.sync import Indexer, Report
-from rag.index.vectors import Unreachable, VectorIndex
+from rag.index.sync import Indexer, Options, Report
+from rag.index.vectors import VectorIndex
 from rag.index.vectors.local import Generations
 from rag.retrieval.fusion import Weights
 from rag.retrieval.query import Question
@@ -88,10 +90,10 @@ class Library:
         vectors = self.vectors(self.data)
         return Indexer(self.data, self.embedder, self.built_with, lambda *_: None, vectors)
 
-    def index(self, *paths: Path) -> Report:
+    def index(self, *paths: Path, options: Options = DEFAULT) -> Report:
         indexer = self.indexer()
         try:
-            return indexer.sync(paths or [self.papers])
+            return indexer.sync(paths or [self.papers], options)
         finally:
             indexer.close()
 
@@ -109,10 +111,13 @@ class Library:
 
     @contextmanager
     def reader(self) -> Iterator[IndexReader]:
-        def repair(damage: Damaged) -> None:
-            self.notices.append(str(damage))
-            if not isinstance(damage, Unreachable):
-                self.compact()
+        def repair(fault: Damaged) -> None:
+            self.notices.append(str(fault))
+            try:
+                if not isinstance(fault, Unavailable):
+                    self.compact()
+            except ResourceError as error:
+                self.notices.append(str(error))
 
         reader = IndexReader(
             Catalog(self.data / "catalog.sqlite3"),
@@ -207,15 +212,19 @@ class SlowEmbedder(HandEmbedder):
         return super().embed(texts)
 
 
-def main(folder: str, data: str, seconds: str) -> None:
-    """Index a folder in this process; every step is a line of output."""
+def main(folder: str, data: str, seconds: str = "0", action: str = "sync") -> None:
+    """Index a folder in this process, or only build a generation, each step a line of output."""
     embedder: Embedder = SlowEmbedder(float(seconds))
 
     def progress(what: str, done: int, total: int) -> None:
         sys.stdout.write(f"{what} {done}/{total}\n")
         sys.stdout.flush()
 
-    Indexer(Path(data), embedder, BuiltWith(embedder.name, 1, 254), progress).sync([Path(folder)])
+    indexer = Indexer(Path(data), embedder, BuiltWith(embedder.name, 1, 254), progress)
+    if action == "compact":
+        indexer.rebuild_vectors()
+    else:
+        indexer.sync([Path(folder)], Options(allow_shrink=True))
 
 
 if __name__ == "__main__":

@@ -42,7 +42,7 @@ def library(sound: Library, tmp_path: Path) -> Library:
 
 
 def generation(vectors: Path) -> Path:
-    return vectors / "gen-000001"
+    return max(vectors.glob("gen-??????"))
 
 
 def segment(vectors: Path) -> Path:

@@ -1,9 +1,8 @@
-"""Indexing in processes of its own: killed anywhere, or two at once."""
+"""Indexing in processes of its own: stopped, or two at once."""
 
 from __future__ import annotations
 
 import json
-import random
 import signal
 import subprocess
 import sys
@@ -15,12 +14,11 @@ from pathlib import Path
 import pytest
 from command import environment, rag
 from fakes import TOPICS
-from library import Library, abstract, same
+from library import Library, abstract
 
 from rag.errors import IndexLocked
 
 PROGRAM = Path(__file__).with_name("library.py")
-KILLS = 12
 
 
 @contextmanager
@@ -46,44 +44,6 @@ def locked_by(library: Library) -> dict[str, object]:
             return dict(json.loads(text))
         time.sleep(0.01)
     raise AssertionError("nobody took the lock")
-
-
-@pytest.fixture(scope="module")
-def clean(tmp_path_factory: pytest.TempPathFactory) -> Library:
-    library = Library(tmp_path_factory.mktemp("clean"))
-    for number in range(20):
-        first, second = TOPICS[number], TOPICS[number + 10]
-        library.write(f"{number}.txt", abstract(first), abstract(first, second))
-    return library
-
-
-@pytest.fixture(scope="module")
-def duration(clean: Library) -> float:
-    """Seconds that a whole run takes in its own process; it leaves the clean index."""
-    started = time.monotonic()
-    with indexing(clean) as process:
-        assert process.wait(60) == 0
-    return time.monotonic() - started
-
-
-@pytest.mark.parametrize("seed", range(KILLS))
-def test_a_run_killed_anywhere_is_completed_by_the_next(
-    clean: Library, duration: float, tmp_path: Path, seed: int
-) -> None:
-    library = clean.like(clean.embedder)
-    library.data = tmp_path / "data"
-    delay = random.Random(seed).uniform(0.25, 1.0) * duration
-    with indexing(library) as process:
-        time.sleep(delay)
-        process.kill()
-    library.index()
-    assert library.stored() == clean.stored()
-    for topic in ("apples", "bridges clouds", "measured twice"):
-        assert same(library.search(topic, 50), clean.search(topic, 50))
-    assert library.notices == []
-    # The child that verified the killed build may outlive it and leave its folder behind.
-    whole = [name for name in library.generations() if not name.endswith(".tmp")]
-    assert library.generation == whole[-1]
 
 
 def test_a_run_killed_while_it_embeds_keeps_what_it_had_embedded(tmp_path: Path) -> None:

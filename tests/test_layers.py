@@ -31,8 +31,9 @@ ORDER = (
     "corpus.registry corpus.titles corpus.sources corpus.spool corpus.archives corpus.files "
     "corpus.papers corpus "
     "models.catalogue models.files models.fetching models.store models models.llama "
-    "index.embedding index.manifest index.identity index.snapshot index.lexical index.migrations "
-    "index.writer index.grouping index.lock index.catalog index.chunking "
+    "index.embedding index.disk index.manifest index.identity index.snapshot index.lexical "
+    "index.migrations index.writer index.grouping index.lock index.catalog index.chunking "
+    "index.chroma index.child "
     "index.vectors.seam index.vectors.record index.vectors.wire index.vectors.local "
     "index.vectors.server index.vectors.shelf index.vectors.stores index.vectors.choice "
     "index.vectors "
@@ -52,7 +53,7 @@ ORDER = (
 OWNERS = {
     "charset_normalizer": {"corpus.encoding"},
     "ftfy": {"text.mojibake"},
-    "chromadb": {"index.vectors.local", "index.vectors.wire", "index.vectors.server"},
+    "chromadb": {"index.chroma", "index.vectors.wire", "index.vectors.server"},
     "httpx": {"index.vectors.wire"},
     "tenacity": {"index.vectors.wire"},
     "openai": {"answering.client"},

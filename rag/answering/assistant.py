@@ -15,11 +15,10 @@ from rag.answering.writing import Task, Writer
 from rag.config import Config
 from rag.errors import AskPapersError
 from rag.index.catalog import Catalog
-from rag.index.manifest import Damaged
+from rag.index.manifest import Damaged, Unavailable
 from rag.index.reader import IndexReader
 from rag.index.snapshot import Counts
 from rag.index.sync import Indexer
-from rag.index.vectors import Unreachable
 from rag.retrieval.evidence import choose
 from rag.retrieval.fusion import Weights
 from rag.retrieval.lookup import find_paper
@@ -58,11 +57,11 @@ class Assistant:
         vectors, built = vectors_of(config), built_with(config)
         indexer = Indexer(config.data_dir, embedder, built, lambda *_: None, vectors)
 
-        def repair(damage: Damaged) -> None:
-            if isinstance(damage, Unreachable):
-                notify(f"{damage} Until then papers are searched exactly.")
+        def repair(fault: Damaged) -> None:
+            if isinstance(fault, Unavailable):
+                notify(f"{fault} Until then papers are searched exactly.")
                 return
-            notify(f"{damage} It is built again from the catalog.")
+            notify(f"{fault} It is built again from the catalog.")
             try:
                 indexer.rebuild_vectors()
             except AskPapersError as error:

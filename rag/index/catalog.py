@@ -10,19 +10,26 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from queue import Empty, SimpleQueue
 
-from rag.errors import IndexUnusable, ResourceError
+from rag.errors import IndexLocked, IndexUnusable, ResourceError
+from rag.index.disk import sync, with_space
 from rag.index.lock import write_lock
-from rag.index.migrations import SCHEMA_VERSION, migrate, refresh_terms
+from rag.index.migrations import SCHEMA_VERSION, has_present_terms, migrate, refresh_terms
 from rag.index.snapshot import Snapshot
 from rag.index.writer import Writer
 
 LOCK = "writer.lock"  # beside the catalog
 _REPLACE = "Move it away and run `rag index` on your files again."
-_BUSY_SECONDS = 10.0
+_ROOM = "Check the disk space and the permissions, or use --data-dir."
+_BUSY_SECONDS = 8.0
+_DISK_FAULTS = ("SQLITE_FULL", "SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_IOERR")
+
+
+class _Fixed(sqlite3.Connection):
+    """To a catalog that nobody writes at present: for one use, as somebody may write it later."""
 
 
 class Catalog:
@@ -50,21 +57,31 @@ class Catalog:
             return
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            for leftover in self.path.parent.glob("catalog.*.new"):  # of a run that was killed
-                leftover.unlink()
+            self._clear()
             temporary = self.path.with_suffix(f".{os.getpid()}.new")
-            connection = sqlite3.connect(temporary, isolation_level=None)
-            connection.execute("PRAGMA journal_mode = WAL")
-            migrate(connection)
-            refresh_terms(connection)
-            connection.close()
+            with closing(sqlite3.connect(temporary, isolation_level=None)) as connection:
+                connection.execute("PRAGMA journal_mode = WAL")
+                migrate(connection)
+                refresh_terms(connection)
+            sync(temporary)
             temporary.replace(self.path)
+            sync(self.path.parent)
         except (OSError, sqlite3.Error) as error:
             raise ResourceError(
                 f"{self.path.parent} cannot be written",
                 cause=getattr(error, "strerror", None) or str(error),
                 remedy="Name another place with --data-dir or RAG_DATA_DIR.",
             ) from error
+
+    def _clear(self) -> None:
+        """Remove what a run that was killed has left, and the log of a catalog that was moved away.
+
+        SQLite would take that log for the new catalog's own, and write it into it.
+        """
+        for leftover in self.path.parent.glob("catalog.*.new*"):
+            leftover.unlink()
+        for name in (f"{self.path.name}-wal", f"{self.path.name}-shm"):
+            self.path.with_name(name).unlink(missing_ok=True)
 
     @contextmanager
     def reading(self) -> Iterator[Snapshot]:
@@ -110,7 +127,10 @@ class Catalog:
         try:
             yield connection
         finally:
-            self._idle.put(connection)
+            if isinstance(connection, _Fixed):
+                connection.close()
+            else:
+                self._idle.put(connection)
 
     def _connection(self) -> sqlite3.Connection:
         try:
@@ -125,30 +145,67 @@ class Catalog:
             raise IndexUnusable(
                 f"There is no index in {self.path.parent}", remedy="Run `rag index` first."
             )
-        connection = self._open()
-        if self._is_older(connection):
+        connection, older = self._opened()
+        if older:
             connection.close()
+            self._check_convertible()
             with write_lock(self.path.parent / LOCK):
                 self._upgrade()
-            connection = self._open()
-        connection.execute("PRAGMA foreign_keys = ON")
+            connection, _ = self._opened()
+        _set_up(connection)
         return connection
 
-    def _open(self) -> sqlite3.Connection:
-        connection = sqlite3.connect(
-            self.path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
+    def _opened(self) -> tuple[sqlite3.Connection, bool]:
+        """A connection, and whether it is to a catalog of an earlier release.
+
+        In a folder that is read-only or full SQLite cannot make the file by which those who read
+        and write a catalog agree. If nobody writes it now, it is read without.
+        """
+        connection = self._open()
+        try:
+            return connection, self._is_older(connection)
+        except sqlite3.OperationalError as error:
+            connection.close()
+            if not error.sqlite_errorname.startswith(_DISK_FAULTS) or self._has_log():
+                raise
+        fixed = self._open("?immutable=1", _Fixed)
+        return fixed, self._is_older(fixed)
+
+    def _open(
+        self, query: str = "", kind: type[sqlite3.Connection] = sqlite3.Connection
+    ) -> sqlite3.Connection:
+        return sqlite3.connect(
+            self.path.absolute().as_uri() + query,
+            uri=True,
+            timeout=_BUSY_SECONDS,
+            isolation_level=None,
+            check_same_thread=False,
+            factory=kind,
         )
-        connection.execute("PRAGMA synchronous = FULL")
-        connection.execute("PRAGMA secure_delete = ON")  # what is removed is nowhere in the file
-        return connection
+
+    def _has_log(self) -> bool:
+        """Whether something stands in the log that is not yet in the file."""
+        log = self.path.with_name(f"{self.path.name}-wal")
+        return log.exists() and log.stat().st_size > 0
+
+    def _check_convertible(self) -> None:
+        if not os.access(self.path.parent, os.W_OK):
+            raise ResourceError(
+                f"The index in {self.path.parent} is of an earlier askpapers and has to be brought"
+                " to the present format once",
+                cause="the folder is read-only",
+                remedy="Run `rag index` as someone who may write there, or use a copy of the folder"
+                " with --data-dir.",
+            )
 
     def _upgrade(self) -> None:
         with self._translated():
             connection = self._open()
             try:
                 if self._is_older(connection):
+                    _set_up(connection)
                     migrate(connection)
-                refresh_terms(connection)
+                    refresh_terms(connection)
             finally:
                 connection.close()
 
@@ -166,25 +223,36 @@ class Catalog:
             raise IndexUnusable(
                 f"The catalog {self.path} is damaged", cause="it has no format", remedy=_REPLACE
             )
-        return bool(version < SCHEMA_VERSION)
+        return bool(version < SCHEMA_VERSION) or not has_present_terms(connection)
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
         try:
             yield
         except sqlite3.OperationalError as error:
-            if error.sqlite_errorname in {"SQLITE_FULL", "SQLITE_READONLY", "SQLITE_CANTOPEN"}:
-                raise ResourceError(
-                    f"The catalog {self.path} cannot be written",
-                    cause=str(error),
-                    remedy="Check the disk space and the permissions, or use --data-dir.",
-                ) from error
-            raise IndexUnusable(
-                f"The catalog {self.path} is not usable", cause=str(error)
-            ) from error
+            raise self._told(error) from error
         except sqlite3.DatabaseError as error:
             raise IndexUnusable(
                 f"The catalog {self.path} is damaged",
                 cause=str(error),
                 remedy=_REPLACE,
             ) from error
+
+    def _told(self, error: sqlite3.OperationalError) -> IndexUnusable | ResourceError:
+        code = getattr(error, "sqlite_errorname", "")
+        if code.startswith(_DISK_FAULTS):
+            what = f"The catalog {self.path} cannot be read or written"
+            return ResourceError(what, cause=with_space(str(error), self.path.parent), remedy=_ROOM)
+        if code.startswith("SQLITE_BUSY"):
+            return IndexLocked(
+                f"The catalog {self.path} is in use by another program",
+                cause=f"waited {_BUSY_SECONDS:.0f} s",
+                remedy="Close that program and try again.",
+            )
+        return IndexUnusable(f"The catalog {self.path} is not usable", cause=str(error))
+
+
+def _set_up(connection: sqlite3.Connection) -> None:
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("PRAGMA secure_delete = ON")  # what is removed is nowhere in the file
+    connection.execute("PRAGMA foreign_keys = ON")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 
 from rag.errors import IndexUnusable
 from rag.index.catalog import Catalog
@@ -43,7 +44,7 @@ class Filler:
             if total and is_same_model(snapshot, self._embedder):
                 compare_probe(snapshot, self._embedder)
         done = 0
-        for batch in _batches(self._waiting(key)):
+        for batch in _batches(_unembedded(self._catalog.reading, key)):
             matrices = self._matrices(batch)
             with self._catalog.writing() as writer:
                 writer.store_matrices(key, matrices)
@@ -52,14 +53,15 @@ class Filler:
         return done
 
     def refill(self, writer: Writer) -> int:
-        """Embed every shown text anew, in the one transaction of `writer`; how many there are.
+        """Embed every text anew, in the one transaction of `writer`; how many there are.
 
         Weights of the same name have changed, so that old and new vectors cannot be told apart.
         """
-        total, done = writer.counts().papers, 0
+        key, done = self._built_with.key, 0
         writer.forget_vectors(self._built_with.embedding_model)
-        for batch in _batches(writer.all_papers()):
-            writer.store_matrices(self._built_with.key, self._matrices(batch))
+        total = writer.count_unembedded(key)
+        for batch in _batches(_unembedded(lambda: nullcontext(writer), key)):
+            writer.store_matrices(key, self._matrices(batch))
             done += len(batch)
             self._progress("embedding", done, total)
         return done
@@ -84,20 +86,24 @@ class Filler:
             start += len(pieces)
         return matrices
 
-    def _waiting(self, key: str) -> Iterator[Paper]:
-        last = 0
-        while True:
-            with self._catalog.reading() as snapshot:
-                found = snapshot.unembedded(key, last, _READ_TEXTS)
-            if not found:
-                return
-            last = found[-1][0]
-            yield from (paper for _, paper in found)
-
 
 def is_same_model(snapshot: Snapshot, embedder: Embedder) -> bool:
     """Whether the index was built with a model of that name."""
     return snapshot.setting("embedding_model") == embedder.name
+
+
+def _unembedded(
+    reading: Callable[[], AbstractContextManager[Snapshot]], key: str
+) -> Iterator[Paper]:
+    """The texts that have no vectors, read a few at a time, so that others may write between."""
+    last = 0
+    while True:
+        with reading() as snapshot:
+            found = snapshot.unembedded(key, last, _READ_TEXTS)
+        if not found:
+            return
+        last = found[-1][0]
+        yield from (paper for _, paper in found)
 
 
 def _batches(papers: Iterable[Paper]) -> Iterator[list[Paper]]:

@@ -8,7 +8,7 @@ import os
 import shlex
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 
@@ -34,8 +34,9 @@ def write_lock(path: Path, *, wait: bool = False) -> Iterator[None]:
         ) from error
     try:
         _acquire(descriptor, path, wait=wait)
-        os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, _this_process(), 0)
+        with suppress(OSError):  # a full disk keeps nobody from holding the lock
+            os.ftruncate(descriptor, 0)
+            os.pwrite(descriptor, _this_process(), 0)
         yield
     finally:
         os.close(descriptor)

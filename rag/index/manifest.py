@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import sqlite3
 from collections.abc import Iterable, Sequence
 from contextlib import closing
@@ -12,6 +11,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from rag.errors import IndexUnusable
+from rag.index.disk import write_durably
 
 FORMAT = 1
 DATABASE = "chroma.sqlite3"
@@ -20,6 +20,14 @@ _MANIFEST = "manifest.json"
 
 class Damaged(IndexUnusable):
     """The current generation cannot be trusted. The catalog can make another."""
+
+
+class Unavailable(Damaged):
+    """The current generation cannot be used now: space, permission, a lock, a server.
+
+    To a search it is the same as damage, every paper is compared; but another generation would
+    not help, so none is built.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +112,19 @@ def _check_database(path: Path, manifest: Manifest) -> None:
         raise Damaged(f"{path} is damaged", cause=f"{len(ids)} of {manifest.rows} rows")
 
 
+def is_locked(database: Path, seconds: float) -> bool:
+    """Whether another program keeps a database locked for that long."""
+    uri = f"file:{_quoted(database)}?mode=rw"
+    with closing(sqlite3.connect(uri, uri=True, timeout=seconds)) as connection:
+        connection.isolation_level = None
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+            connection.execute("ROLLBACK")
+        except sqlite3.OperationalError as error:
+            return error.sqlite_errorname.startswith("SQLITE_BUSY")
+    return False
+
+
 def _digest(ids: Sequence[str]) -> str:
     return hashlib.sha256("\n".join(ids).encode()).hexdigest()
 
@@ -115,21 +136,3 @@ def _sha256(path: Path) -> str:
 
 def _quoted(path: Path) -> str:
     return str(path).replace("%", "%25").replace("?", "%3f").replace("#", "%23")
-
-
-def write_durably(path: Path, text: str) -> None:
-    """Replace a file so that after a crash it is either the old one or the new one."""
-    temporary = path.with_name(f"{path.name}.new")
-    temporary.write_text(text, encoding="utf-8")
-    sync(temporary)
-    temporary.replace(path)
-    sync(path.parent)
-
-
-def sync(path: Path) -> None:
-    """Make a file or a folder reach the disk."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

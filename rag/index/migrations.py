@@ -7,7 +7,7 @@ seen; `PRAGMA user_version` says how many it has. A change that was released is 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from rag.index.identity import bands, shingles
@@ -158,14 +158,15 @@ CREATE VIRTUAL TABLE vocabulary USING fts5vocab (postings, row);
     _renew_terms(connection)
 
 
-MIGRATIONS: tuple[Callable[[Connection], None], ...] = (_first, _second)
+Change = Callable[[Connection], None]
+MIGRATIONS: tuple[Change, ...] = (_first, _second)
 SCHEMA_VERSION = len(MIGRATIONS)
 
 
-def migrate(connection: Connection) -> None:
+def migrate(connection: Connection, changes: Sequence[Change] = MIGRATIONS) -> None:
     """Bring the catalog to the present format, one transaction for each step."""
     (version,) = connection.execute("PRAGMA user_version").fetchone()
-    for number, change in enumerate(MIGRATIONS[version:], start=version + 1):
+    for number, change in enumerate(changes[version:], start=version + 1):
         connection.execute("PRAGMA foreign_keys = OFF")  # has no effect inside a transaction
         with _transaction(connection):
             change(connection)
@@ -173,10 +174,15 @@ def migrate(connection: Connection) -> None:
     connection.execute("PRAGMA foreign_keys = ON")
 
 
+def has_present_terms(connection: Connection) -> bool:
+    """Whether papers are found by the terms that this release looks for."""
+    row = connection.execute("SELECT value FROM meta WHERE key = 'terms'").fetchone()
+    return row is not None and row[0] == TERMS_VERSION
+
+
 def refresh_terms(connection: Connection) -> None:
     """Compute anew what papers are found by, if another release did it in another way."""
-    row = connection.execute("SELECT value FROM meta WHERE key = 'terms'").fetchone()
-    if row is None or row[0] != TERMS_VERSION:
+    if not has_present_terms(connection):
         with _transaction(connection):
             _renew_terms(connection)
             connection.execute("INSERT OR REPLACE INTO meta VALUES ('terms', ?)", (TERMS_VERSION,))

@@ -20,9 +20,9 @@ from rag.errors import IndexUnusable
 from rag.index.catalog import Catalog
 from rag.index.chunking import chunk, spread
 from rag.index.embedding import PROBE, SAME_MODEL, Embedder, Vectors, paper_vector
-from rag.index.manifest import Damaged
+from rag.index.manifest import Damaged, Unavailable
 from rag.index.snapshot import Snapshot
-from rag.index.vectors.seam import Generation, Unreachable, VectorIndex
+from rag.index.vectors.seam import Generation, VectorIndex
 from rag.schema import Chunk, Paper
 
 LEFT_ALONE = 30.0  # seconds for which a server that failed is not asked again
@@ -90,9 +90,9 @@ def compare_probe(snapshot: Snapshot, embedder: Embedder) -> None:
 class IndexReader:
     """Opens states of the index for searching. Safe for use by several threads.
 
-    `repair` is called when the current generation is found damaged, with the reason; it may build
-    another. Until it has, papers are searched exactly; a generation whose server could not be
-    reached is tried again after `left_alone` seconds.
+    `repair` is called once when the current generation is found damaged, with the reason; it may
+    build another. It is also told of one that is only unavailable, which is tried again after
+    `left_alone` seconds. Until then, or until there is another, papers are searched exactly.
     """
 
     def __init__(
@@ -133,18 +133,7 @@ class IndexReader:
                 )
             self._built_with.compare(snapshot)
             self._probe(snapshot)
-            yield IndexState(snapshot, generation, self._built_with, self._embedder)
-
-    def lost(self, damage: Damaged) -> None:
-        """Give up the current generation and have it repaired."""
-        with self._guard:
-            if self._generation is not None:
-                self._broken = self._generation.name
-                passing = isinstance(damage, Unreachable)
-                self._again = time.monotonic() + self._left_alone if passing else math.inf
-                self._generation.close()
-            self._generation = None
-        self._repair(damage)
+            yield IndexState(snapshot, generation, self._built_with, self._embedder, self._lost)
 
     def close(self) -> None:
         """Close what is open."""
@@ -155,6 +144,25 @@ class IndexReader:
             self._generation = self._retired = None
         self._vectors.close()
         self._catalog.close()
+
+    def _lost(self, generation: Generation, fault: Damaged) -> None:
+        """Give up a generation, and have it repaired unless another is in its place already."""
+        passing = isinstance(fault, Unavailable)
+        with self._guard:
+            known = self._broken == generation.name and time.monotonic() < self._again
+            self._broken = generation.name
+            self._again = time.monotonic() + self._left_alone if passing else math.inf
+        if not passing:
+            generation.close()
+        if not known and self._is_current(generation):
+            self._repair(fault)
+
+    def _is_current(self, generation: Generation) -> bool:
+        try:
+            found = self._vectors.current()
+        except Damaged:
+            return True
+        return found is not None and found.name == generation.name
 
     def _current_generation(self) -> Generation | None:
         """The generation to search, or None: then everything is searched exactly."""
@@ -198,11 +206,13 @@ class IndexState:
         generation: Generation | None,
         built_with: BuiltWith,
         embedder: Embedder,
+        lost: Callable[[Generation, Damaged], None],
     ) -> None:
         self.snapshot = snapshot
         self._generation = generation
         self._built_with = built_with
         self._embedder = embedder
+        self._lost = lost
         self._key = built_with.key
         self._dimension = embedder.dimension
 
@@ -215,14 +225,17 @@ class IndexState:
     def nearest(self, vector: Vectors, limit: int) -> dict[str, float]:
         """Cosine similarity by paper id of the `limit` papers nearest to a unit vector.
 
-        Raises:
-            Damaged: the generation broke.
+        A generation that breaks is given up, and every paper compared instead.
         """
         since = 0
         found: dict[str, float] = {}
         if self._generation is not None:
-            since = self._generation.facts.revision
-            found = self._from_generation(self._generation, vector, limit)
+            try:
+                found = self._from_generation(self._generation, vector, limit)
+                since = self._generation.facts.revision
+            except Damaged as fault:
+                self._lost(self._generation, fault)
+                self._generation = None
         for paper_id, _, matrix in self.snapshot.matrices_since(self._key, since, self._dimension):
             found[paper_id] = float(paper_vector(matrix) @ vector)
         best = sorted(found.items(), key=lambda item: (-item[1], item[0]))

@@ -110,6 +110,8 @@ class Indexer:
         """Make a new generation from the stored vectors; nothing is embedded."""
         with write_lock(self._lock):
             self.catalog.create()
+            with self.catalog.reading() as snapshot:
+                self._built_with.compare(snapshot)
             self._build_generation()
 
     def close(self) -> None:
@@ -202,7 +204,8 @@ class Indexer:
         with self.catalog.reading() as snapshot:
             total = snapshot.counts().papers
             if total < _SMALLEST_GENERATION:
-                return  # searched exactly
+                self.vectors.discard()
+                return
             rows = (
                 (content, paper_vector(matrix))
                 for _, content, matrix in snapshot.matrices_since(key, 0, dimension)

@@ -43,6 +43,10 @@ class Writer(Snapshot):
             (key, value),
         )
 
+    def unset(self, key: str) -> None:
+        """Forget a setting."""
+        self.connection.execute("DELETE FROM meta WHERE key = ?", (key,))
+
     def raise_revision(self) -> int:
         """Begin a new revision: papers stored from now on carry it."""
         revision = self.revision + 1

@@ -38,9 +38,10 @@ def find_paper(snapshot: Snapshot, reference: str) -> Paper:
 
 def _by_id(snapshot: Snapshot, wanted: str) -> list[str]:
     prefix = wanted.casefold()
-    if not re.fullmatch(rf"[0-9a-f]{{{_SHORTEST_PREFIX},16}}", prefix):
+    if not re.fullmatch(rf"[0-9a-f]{{{_SHORTEST_PREFIX},16}}(-\d+)?", prefix):
         return []
-    return [paper_id for paper_id, _ in snapshot.titles() if paper_id.startswith(prefix)]
+    ids = [paper_id for paper_id, _ in snapshot.titles() if paper_id.startswith(prefix)]
+    return [prefix] if prefix in ids else ids
 
 
 def _identifier(wanted: str) -> str:
@@ -57,9 +58,10 @@ def _by_place(snapshot: Snapshot, wanted: str) -> list[str]:
         return []
     source, ordinal = place.group(1).removeprefix("./"), int(place.group(2))
     there = snapshot.at_source(ordinal)
-    names = {paper_id: (label, label.rsplit("/", 1)[-1]) for label, paper_id in there}
-    exact = [key for key, forms in names.items() if source in forms]
-    return exact or [key for key, (_, name) in names.items() if name.startswith(source)]
+    named = [(label, label.rsplit("/", 1)[-1], key) for label, key in there]
+    exact = [key for label, name, key in named if source in (label, name)]
+    near = exact or [key for _, name, key in named if name.startswith(source)]
+    return list(dict.fromkeys(near))  # a paper may stand at that place of several files
 
 
 def _by_title(snapshot: Snapshot, wanted: str) -> list[str]:

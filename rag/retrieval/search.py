@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 from rag.index import lexical
 from rag.index.embedding import Embedder, Vectors
-from rag.index.manifest import Damaged
 from rag.index.reader import IndexReader, IndexState
 from rag.retrieval.evidence import Wanted, score_sentences, top
 from rag.retrieval.fusion import Weights, best, fuse
@@ -47,13 +46,8 @@ class Searcher:
             IndexUnusable: there is no index that can be searched with the present settings.
         """
         vector = self._embedder.embed([question.text])[0]
-        try:
-            with self._reader.state() as state:
-                return self._search(state, question, vector, limit, sentences)
-        except Damaged as damage:
-            self._reader.lost(damage)
-            with self._reader.state() as state:
-                return self._search(state, question, vector, limit, sentences)
+        with self._reader.state() as state:
+            return self._search(state, question, vector, limit, sentences)
 
     def _search(
         self, state: IndexState, question: Question, vector: Vectors, limit: int, sentences: int

@@ -65,6 +65,11 @@ class Records:
         with self.catalog.writing() as writer:
             writer.set(self._key, json.dumps(asdict(record)))
 
+    def forget(self) -> None:
+        """Have none be current."""
+        with self.catalog.writing() as writer:
+            writer.unset(self._key)
+
     def last(self) -> Record | None:
         """What is current, or None also where that cannot be read."""
         try:

@@ -20,18 +20,14 @@ import numpy as np
 
 from rag.index.catalog import Catalog
 from rag.index.embedding import Vectors, paper_vector
-from rag.index.manifest import Damaged
+from rag.index.manifest import Damaged, Unavailable
 
 _SELF_QUERIES = 20
 _ITSELF = 0.999  # the cosine of a row with itself, whatever a store rounds to
 
 
-class Unreachable(Damaged):
-    """The vectors cannot be had now: their server is down, slow or at fault.
-
-    To a search it is the same as damage, every paper is compared; but another generation would
-    not help, so none is built.
-    """
+class Unreachable(Unavailable):
+    """The vectors cannot be had now: their server is down, slow or at fault."""
 
     exit_code: ClassVar[int] = 4
 
@@ -106,6 +102,9 @@ class VectorIndex(Protocol):
             Unreachable: the server failed, and the next run has to do it again.
             ResourceError: no space or no permission.
         """
+
+    def discard(self) -> None:
+        """Have no generation in force: papers are searched exactly."""
 
     def clean(self) -> None:
         """Remove what a build that was killed left on this machine."""

@@ -136,6 +136,10 @@ class ChromaServer:
             self._remove(before.former)
         return ServerGeneration(record, self._records, self._searching)
 
+    def discard(self) -> None:
+        """See `VectorIndex.discard`; what stands there is removed by the next build."""
+        self._records.forget()
+
     def clean(self) -> None:
         """See `VectorIndex.clean`: nothing is on this machine, and a build cleans the server."""
 

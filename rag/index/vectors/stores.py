@@ -138,6 +138,10 @@ class StoreIndex:
             found = store.query(query)
             return list(found.ids or [node.node_id for node in found.nodes or []])
 
+    def discard(self) -> None:
+        """See `VectorIndex.discard`; what stands there is removed by the next build."""
+        self._records.forget()
+
     def clean(self) -> None:
         """See `VectorIndex.clean`: files of generations that are no longer in force."""
         record = self._records.last()
