@@ -151,7 +151,7 @@ def test_an_embedder_that_fails_loses_neither_old_papers_nor_work_done(tmp_path:
     library = Library(tmp_path)
     library.write("a.txt", abstract("apples"))
     library.index()
-    many = [abstract(t, about=f"case {n}") for n in range(12) for t in TOPICS]  # two batches
+    many = [abstract(t, about=f"case {n}") for n in range(24) for t in TOPICS]  # two batches
     library.write("a.txt", *many)
     failing = library.like(HandEmbedder(fails_at=3))  # probe, first batch, second batch
     with pytest.raises(ModelError):

@@ -48,14 +48,14 @@ def locked_by(library: Library) -> dict[str, object]:
 
 def test_a_run_killed_while_it_embeds_keeps_what_it_had_embedded(tmp_path: Path) -> None:
     library = Library(tmp_path)
-    texts = [abstract(topic, about=f"case {n}") for n in range(10) for topic in TOPICS]
+    texts = [abstract(topic, about=f"case {n}") for n in range(20) for topic in TOPICS]
     library.write("a.txt", *texts)
     with indexing(library, 0.002) as process:
         assert process.stdout
         assert process.stdout.readline() == "reading 1/0\n"
-        assert process.stdout.readline() == "embedding 256/300\n"
+        assert process.stdout.readline() == "embedding 512/600\n"
         process.send_signal(signal.SIGKILL)
-    assert library.index().embedded == 300 - 256
+    assert library.index().embedded == 600 - 512
 
 
 @pytest.mark.parametrize("stop", [signal.SIGKILL, signal.SIGINT])
