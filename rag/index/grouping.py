@@ -254,8 +254,8 @@ def _new_paper(writer: Writer, best: _Member, meta: str, revision: int) -> int:
 
 def _joined(members: Sequence[_Member]) -> Metadata:
     """The metadata of the first record, its gaps filled from the others in order."""
-    joined = Metadata()
-    for member in members:
+    joined = read_meta(members[0].meta)
+    for member in members[1:]:
         found = read_meta(member.meta)
         gaps = [f.name for f in fields(Metadata) if not getattr(joined, f.name)]
         joined = replace(joined, **{name: getattr(found, name) for name in gaps})
