@@ -176,10 +176,10 @@ def counting(unit: str) -> Iterator[Callable[[str, int, int], None]]:
 
         def progress(what: str, done: int, total: int) -> None:
             if what not in tasks:
-                tasks[what] = bar.add_task(what, total=total, rate="…")
+                tasks[what] = bar.add_task(what, total=total or None, rate="…")
             task = bar.tasks[bar.task_ids.index(tasks[what])]
             rate = f"{task.speed:.0f}" if task.speed else "…"
-            bar.update(tasks[what], completed=done, total=total, rate=rate)
+            bar.update(tasks[what], completed=done, total=total or None, rate=rate)
 
         yield progress
 

@@ -14,7 +14,8 @@ import pytest
 from command import ROOT
 
 from rag.corpus import Content, Limits, Record, Rejected
-from rag.corpus.pdflayout import authors_of, joined
+from rag.corpus.readers.pdf import stored_authors
+from rag.corpus.readers.pdflayout import joined
 from rag.corpus.registry import format_of
 from rag.errors import InputError
 
@@ -226,7 +227,7 @@ def test_lines_become_running_text(lines: list[str], text: str) -> None:
     ],
 )
 def test_the_stored_authors(stored: str, names: tuple[str, ...]) -> None:
-    assert authors_of(stored) == names
+    assert stored_authors(stored) == names
 
 
 def test_control_characters_of_a_font_are_no_text() -> None:

@@ -140,7 +140,7 @@ def test_an_arxiv_entry_is_read_whole() -> None:
     ("name", "arxiv"),
     [
         ("http://arxiv.org/abs/hep-th/9901001v3", "hep-th/9901001"),
-        ("https://arxiv.org/abs/math.GT/0309136", "math.GT/0309136"),
+        ("https://arxiv.org/abs/math.GT/0309136", "math/0309136"),
         ("http://arxiv.org/abs/0704.0001v1", "0704.0001"),
         ("urn:uuid:1225c695-cfb8-4ebb-aaaa-80da344efa6a", ""),
     ],

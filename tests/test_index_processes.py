@@ -92,7 +92,7 @@ def test_a_run_killed_while_it_embeds_keeps_what_it_had_embedded(tmp_path: Path)
     library.write("a.txt", *texts)
     with indexing(library, 0.002) as process:
         assert process.stdout
-        assert process.stdout.readline() == "reading 1/1\n"
+        assert process.stdout.readline() == "reading 1/0\n"
         assert process.stdout.readline() == "embedding 256/300\n"
         process.send_signal(signal.SIGKILL)
     assert library.index().embedded == 300 - 256

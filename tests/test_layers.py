@@ -18,10 +18,18 @@ import rag
 # A module imports only what stands before it, in this list and inside a folder.
 ORDER = (
     "errors schema config text.sentences text.mojibake text.normal text.terms text "
-    "corpus.records corpus.encoding corpus.content corpus.formats corpus.plain corpus.jsonl "
-    "corpus.xmlfile corpus.arxiv corpus.pubmed corpus.otherxml "
-    "corpus.pdfpages corpus.pdflayout corpus.pdf corpus.registry "
-    "corpus.titles corpus.sources corpus.spool corpus.archives corpus.files corpus.papers corpus "
+    "corpus.records corpus.encoding corpus.content corpus.formats "
+    "corpus.bibliography.latex corpus.bibliography.markup corpus.bibliography.values "
+    "corpus.bibliography.names corpus.bibliography.metadata corpus.bibliography.fields "
+    "corpus.bibliography "
+    "corpus.readers.lines corpus.readers.plain corpus.readers.frontmatter corpus.readers.markdown "
+    "corpus.readers.jsonscan corpus.readers.jsonl corpus.readers.jsonfile corpus.readers.table "
+    "corpus.readers.bibentries corpus.readers.bibtex "
+    "corpus.readers.tagged corpus.readers.ris corpus.readers.medline "
+    "corpus.readers.xmlfile corpus.readers.arxiv corpus.readers.pubmed corpus.readers.otherxml "
+    "corpus.readers.pdfpages corpus.readers.pdflayout corpus.readers.pdf corpus.readers "
+    "corpus.registry corpus.titles corpus.sources corpus.spool corpus.archives corpus.files "
+    "corpus.papers corpus "
     "models.catalogue models.files models.fetching models.store models models.llama "
     "index.embedding index.manifest index.identity index.snapshot index.lexical index.migrations "
     "index.writer index.grouping index.lock index.catalog index.chunking index.vectors "
@@ -47,9 +55,11 @@ OWNERS = {
     "openvino": {"index.embedding"},
     "tokenizers": {"index.embedding"},
     "xllamacpp": {"models.llama"},
-    "defusedxml": {"corpus.xmlfile"},
-    "pypdf": {"corpus.pdfpages"},
+    "defusedxml": {"corpus.readers.xmlfile"},
+    "pypdf": {"corpus.readers.pdfpages"},
     "llama_index": {"llamaindex"},
+    "pybtex": {"corpus.readers.bibentries"},
+    "yaml": {"corpus.readers.frontmatter"},
 }
 NEVER = {"evals", "app", "gradio", "tests"}
 SLOW = {

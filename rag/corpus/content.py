@@ -7,12 +7,13 @@ import io
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import BinaryIO
+from typing import BinaryIO, TextIO
 
 from rag.corpus.encoding import Encoding, declared, find_encoding, is_binary, without_controls
 from rag.errors import InputError
 
 HEAD_BYTES = 8192
+_LONGEST_PIECE = 1 << 18
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,9 @@ class Limits:
     seconds: int = 60  # for one PDF
 
 
+DEFAULT_LIMITS = Limits()
+
+
 class Content:
     """One file or one member of an archive. `name` is its file name, `label` what people are told.
 
@@ -39,7 +43,7 @@ class Content:
         label: str,
         size: int,
         open_bytes: Callable[[], BinaryIO],
-        limits: Limits = Limits(),
+        limits: Limits = DEFAULT_LIMITS,
     ) -> None:
         self.name = name
         self.label = label
@@ -48,7 +52,7 @@ class Content:
         self._open = open_bytes
 
     @classmethod
-    def of(cls, data: bytes, name: str, limits: Limits = Limits()) -> Content:
+    def of(cls, data: bytes, name: str, limits: Limits = DEFAULT_LIMITS) -> Content:
         """Content of bytes at hand."""
         return cls(name, name, len(data), lambda: io.BytesIO(data), limits)
 
@@ -121,17 +125,29 @@ class Content:
     def lines(self) -> Iterator[str]:
         """The decoded lines, each with its end as it stands; memory holds one at a time.
 
-        They are free of control characters (see `rag.corpus.encoding`), and offsets in the decoded
-        file count characters of this.
+        A line that is longer than any in a usual file comes in pieces, of which the last has its
+        end. They are free of control characters (see `rag.corpus.encoding`), and offsets in the
+        decoded file count characters of this.
 
         Raises:
             InputError: as `encoding`.
         """
+        return self._pieces(_lines_of)
+
+    def blocks(self) -> Iterator[str]:
+        """The same text in blocks that pay no heed to lines.
+
+        Raises:
+            InputError: as `encoding`.
+        """
+        return self._pieces(_blocks_of)
+
+    def _pieces(self, cut: Callable[[TextIO], Iterator[str]]) -> Iterator[str]:
         decoding = self._encoding
         with io.TextIOWrapper(
             self.open(), encoding=decoding.codec, errors="replace", newline=""
         ) as stream:
-            yield from map(without_controls, stream) if decoding.controls else stream
+            yield from map(without_controls, cut(stream)) if decoding.controls else cut(stream)
 
     def text(self) -> str:
         """The whole as text, line ends as they stand.
@@ -140,6 +156,21 @@ class Content:
             InputError: as `lines`.
         """
         return "".join(self.lines())
+
+
+def _lines_of(stream: TextIO) -> Iterator[str]:
+    line = stream.readline(_LONGEST_PIECE)
+    while line:
+        after = stream.readline(_LONGEST_PIECE)
+        if line.endswith("\r") and after == "\n":  # the bound cut a line end in two
+            line, after = line + after, stream.readline(_LONGEST_PIECE)
+        yield line
+        line = after
+
+
+def _blocks_of(stream: TextIO) -> Iterator[str]:
+    while block := stream.read(_LONGEST_PIECE):
+        yield block
 
 
 def _is_utf8(head: bytes) -> bool:

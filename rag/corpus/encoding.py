@@ -136,6 +136,8 @@ def clean(text: str) -> tuple[str, tuple[str, ...]]:
     (form feed) become a space; so does a byte order mark that begins a line vanish. Half of a
     surrogate pair, which is no character, becomes U+FFFD.
     """
+    if text.isprintable():  # most are, and it is told fast
+        return text, ()
     cleaned, notes = without_controls(text), []
     if removed := _count_controls(text):
         notes.append(_removed(removed))

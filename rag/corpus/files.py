@@ -9,13 +9,12 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from rag.corpus.archives import expand, is_archive_name, kind_of
-from rag.corpus.content import Content, Limits
+from rag.corpus.content import DEFAULT_LIMITS, Content, Limits
 from rag.corpus.registry import SUFFIXES
 from rag.corpus.sources import Refused, SourceFile, label_of, shown
 from rag.errors import InputError
 
 _BLOCK = 1 << 20
-_DEFAULTS = Limits()
 _KINDS = (
     (stat.S_ISFIFO, "a pipe"),
     (stat.S_ISSOCK, "a socket"),
@@ -30,7 +29,7 @@ def find_files(paths: Iterable[Path]) -> list[SourceFile]:
 
 
 def find_sources(
-    paths: Iterable[Path], limits: Limits = _DEFAULTS
+    paths: Iterable[Path], limits: Limits = DEFAULT_LIMITS
 ) -> Iterator[SourceFile | Refused]:
     """The readable kinds of files at `paths` in a stable order, each once, as they are found.
 

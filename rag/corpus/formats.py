@@ -11,12 +11,16 @@ from rag.corpus.records import Record, Rejected
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A kind of file. `recognises` looks at the head of the content, never at its name."""
+    """A kind of file. `recognises` looks at the head of the content, never at its name.
+
+    `holds` is what people are told was expected where nothing like it is found.
+    """
 
     name: str
     suffixes: tuple[str, ...]
     recognises: Callable[[Content], bool]
     read: Callable[[Content], Iterator[Record | Rejected]]
+    holds: str = "abstract"
 
 
 def recognise(content: Content, formats: Sequence[Format]) -> Format | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from rag.schema import Metadata
 
@@ -21,7 +21,7 @@ class Record:
     offset: int
     text: str
     title: str | None = None
-    meta: Metadata = Metadata()
+    meta: Metadata = field(default_factory=Metadata)
     line: int = 0
     notes: tuple[str, ...] = ()
 
@@ -34,3 +34,9 @@ class Rejected:
     line: int
     reason: str
     remedy: str = ""
+
+
+def too_large(ordinal: int, line: int, size: int, most: int) -> Rejected:
+    """The rejection of a record of `size` characters where `most` are allowed."""
+    reason = f"{size:,} characters, max_record_chars = {most:,}"
+    return Rejected(ordinal, line, reason, "Shorten it, or raise the limit.")

@@ -2,16 +2,35 @@
 
 from __future__ import annotations
 
-from rag.corpus import arxiv, jsonl, otherxml, pdf, plain, pubmed
 from rag.corpus.content import Content
 from rag.corpus.formats import Format, recognise
+from rag.corpus.readers import (
+    arxiv,
+    bibtex,
+    jsonfile,
+    jsonl,
+    markdown,
+    medline,
+    otherxml,
+    pdf,
+    plain,
+    pubmed,
+    ris,
+    table,
+)
 
 FORMATS: tuple[Format, ...] = (
     pdf.FORMAT,
     arxiv.FORMAT,
     pubmed.FORMAT,
     otherxml.FORMAT,
+    bibtex.FORMAT,
+    ris.FORMAT,
+    medline.FORMAT,
     jsonl.FORMAT,
+    jsonfile.FORMAT,
+    table.FORMAT,
+    markdown.FORMAT,
     plain.FORMAT,
 )
 

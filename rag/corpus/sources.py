@@ -9,10 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
-from rag.corpus.content import Content, Limits
+from rag.corpus.content import DEFAULT_LIMITS, Content, Limits
 from rag.errors import InputError
 
-_DEFAULTS = Limits()
 _ESCAPED = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})  # control, direction, line separators
 
 
@@ -41,7 +40,7 @@ class SourceFile:
         """The path as a text that can be stored, also where its bytes are not UTF-8."""
         return f"{shown(self.path)}/{self.member.name}" if self.member else shown(self.path)
 
-    def content(self, limits: Limits = _DEFAULTS) -> Content:
+    def content(self, limits: Limits = DEFAULT_LIMITS) -> Content:
         """What the file holds, to be read.
 
         Raises:

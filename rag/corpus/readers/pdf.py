@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import shutil
 import signal
 import subprocess
@@ -14,15 +13,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
+from rag.corpus.bibliography.metadata import metadata
+from rag.corpus.bibliography.names import authors_of, keywords_of
 from rag.corpus.content import Content
 from rag.corpus.formats import Format
-from rag.corpus.pdflayout import Line, abstract_of, authors_of, identifiers_of, title_of
+from rag.corpus.readers.pdflayout import Line, abstract_of, identifiers_of, title_of
 from rag.corpus.records import Record, Rejected
 from rag.errors import InputError
-from rag.schema import Metadata
 
 _MARK = b"%PDF-"
-_ROOT = Path(__file__).parents[2]
+_ROOT = Path(__file__).parents[3]
 _SHORTEST_TEXT = 30  # characters; less than that is no abstract
 _START_UP = 10  # seconds that a busy machine may need before the child counts its own
 _BY_HAND = "Give its abstract as text."
@@ -69,22 +69,32 @@ def _record(lines: list[Line], info: dict[str, str]) -> Record | Rejected:
     if len(text) < _SHORTEST_TEXT:
         return Rejected(1, 0, "neither an abstract nor a paragraph was found in it", _BY_HAND)
     doi, arxiv, year = identifiers_of(lines, info)
-    keywords = (word.strip() for word in re.split("[;,]", info.get("Keywords", "")))
-    meta = Metadata(
-        authors=authors_of(info.get("Author", "")),
-        year=year,
-        doi=doi,
-        arxiv=arxiv,
-        keywords=tuple(dict.fromkeys(word for word in keywords if word)),
+    meta, told = metadata(
+        authors=stored_authors(info.get("Author", "")),
+        years=[year],
+        dois=[doi],
+        arxivs=[arxiv],
+        keywords=keywords_of(info.get("Keywords", "")),
     )
     title = title_of(lines, info.get("Title", ""))
-    return Record(1, 0, text, title or None, meta, notes=(note,) if note else ())
+    return Record(1, 0, text, title or None, meta, notes=(*filter(None, [note]), *told))
+
+
+def stored_authors(stored: str) -> tuple[str, ...]:
+    """The names in the stored field; a single word is the login of who made the file."""
+    return tuple(name for name in authors_of(stored) if " " in name)
 
 
 def _child(content: Content) -> dict[str, Any]:
-    """What `rag.corpus.pdfpages` says of the content, or the fault that ended it."""
+    """What `rag.corpus.readers.pdfpages` says of the content, or the fault that ended it."""
     seconds = content.limits.seconds
-    command = [sys.executable, "-m", "rag.corpus.pdfpages", str(seconds), str(content.limits.pages)]
+    command = [
+        sys.executable,
+        "-m",
+        "rag.corpus.readers.pdfpages",
+        str(seconds),
+        str(content.limits.pages),
+    ]
     with _as_file(content) as file:
         try:
             done = subprocess.run(

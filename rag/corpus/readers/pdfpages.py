@@ -1,9 +1,9 @@
 """The first pages of a PDF as lines, read in a process of its own.
 
 Owner of pypdf. A PDF is a program as much as a document: a few bytes can ask for hours or for all
-memory. So this module is run as `python -m rag.corpus.pdfpages SECONDS PAGES`, sets limits on
-itself, reads the PDF from standard input, which must be a file, and prints one JSON object: `info`
-and `lines`, or `fault` with the name of one and its `detail`. Nothing else imports it.
+memory. So this module is run as `python -m rag.corpus.readers.pdfpages SECONDS PAGES`, sets limits
+on itself, reads the PDF from standard input, which must be a file, and prints one JSON object:
+`info` and `lines`, or `fault` with the name of one and its `detail`. Nothing else imports it.
 """
 
 from __future__ import annotations

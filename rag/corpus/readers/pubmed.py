@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from xml.etree.ElementTree import Element
 
+from rag.corpus.bibliography.metadata import metadata
+from rag.corpus.bibliography.names import keywords_of
 from rag.corpus.content import Content
 from rag.corpus.formats import Format
+from rag.corpus.readers.xmlfile import Dialect, Item, local, read_dialect, root_of
 from rag.corpus.records import Record, Rejected
-from rag.corpus.xmlfile import Dialect, Item, local, read_dialect, root_of
 from rag.schema import Metadata
 
-_YEAR = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
+_ISSUE = "Journal/JournalIssue/PubDate"  # MedlineDate is free text, as 1998 Dec-Jan
+_YEARS = (f"{_ISSUE}/Year", f"{_ISSUE}/MedlineDate", "ArticleDate/Year", "Book/PubDate/Year")
 _RAISED = str.maketrans("0123456789+-−=()ni", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿⁱ")
 _LOWERED = str.maketrans("0123456789+-−=()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎")
 _PLACED = {"sup": _RAISED, "sub": _LOWERED}
@@ -25,9 +27,8 @@ def _record(item: Item, element: Element) -> Record:
     if not abstract:
         raise ValueError(f"PMID {key} has no abstract" if key else "no abstract and no PMID")
     title = _exact(article, "ArticleTitle", "VernacularTitle", "Book/BookTitle")
-    return Record(
-        item.ordinal, 0, abstract, title or None, _metadata(element, article, key), item.line, notes
-    )
+    meta, told = _metadata(element, article, key)
+    return Record(item.ordinal, 0, abstract, title or None, meta, item.line, (*notes, *told))
 
 
 def _abstract(element: Element, article: Element) -> tuple[str, tuple[str, ...]]:
@@ -50,18 +51,20 @@ def _parts(abstract: Element | None) -> str:
     return "\n".join(pieces)
 
 
-def _metadata(element: Element, article: Element, key: str) -> Metadata:
+def _metadata(element: Element, article: Element, key: str) -> tuple[Metadata, tuple[str, ...]]:
     keywords = [*element.iter("DescriptorName"), *element.iter("Keyword")]
-    return Metadata(
-        authors=tuple(filter(None, map(_author, article.findall("AuthorList/Author")))),
-        year=_year(article),
-        venue=_text(
-            article, "Journal/Title", "Journal/ISOAbbreviation", "Book/BookTitle", "Book/Title"
-        ),
-        doi=_doi(element, article),
-        url=f"https://pubmed.ncbi.nlm.nih.gov/{key}/" if key.isdigit() else "",
-        keywords=tuple(dict.fromkeys(filter(None, (_text(one, ".") for one in keywords)))),
-        key=key,
+    return metadata(
+        authors=map(_author, article.findall("AuthorList/Author")),
+        years=[_text(article, place) for place in _YEARS],
+        venues=[
+            _text(
+                article, "Journal/Title", "Journal/ISOAbbreviation", "Book/BookTitle", "Book/Title"
+            )
+        ],
+        dois=_dois(element, article),
+        urls=[f"https://pubmed.ncbi.nlm.nih.gov/{key}/"] if key.isdigit() else [],
+        keywords=keywords_of([_text(one, ".") for one in keywords]),
+        keys=[key],
     )
 
 
@@ -75,21 +78,14 @@ def _author(author: Element) -> str:
     return " ".join(filter(None, [first, _text(author, "LastName"), _text(author, "Suffix")]))
 
 
-def _year(article: Element) -> int | None:
-    """Of the issue, else of the electronic article; `MedlineDate` is free text as 1998 Dec-Jan."""
-    issue = "Journal/JournalIssue/PubDate"
-    places = (f"{issue}/Year", f"{issue}/MedlineDate", "ArticleDate/Year", "Book/PubDate/Year")
-    found = (_YEAR.search(_text(article, place)) for place in places)
-    return next((int(year.group()) for year in found if year), None)
-
-
-def _doi(element: Element, article: Element) -> str:
+def _dois(element: Element, article: Element) -> list[str]:
     """The article's own; the list of references names others in the same element."""
     ids = 'ArticleIdList/ArticleId[@IdType="doi"]'
     place = 'ELocationID[@EIdType="doi"]'
-    return (
-        _text(element, f"PubmedData/{ids}", f"PubmedBookData/{ids}") or _text(article, place, ids)
-    ).lower()
+    return [
+        _text(element, f"PubmedData/{ids}", f"PubmedBookData/{ids}"),
+        _text(article, place, ids),
+    ]
 
 
 def _first(element: Element, *paths: str) -> Element:
@@ -137,4 +133,6 @@ def read(content: Content) -> Iterator[Record | Rejected]:
     yield from read_dialect(content, DIALECT)
 
 
-FORMAT = Format(DIALECT.name, (), lambda content: root_of(content) in DIALECT.roots, read)
+FORMAT = Format(
+    DIALECT.name, (), lambda content: root_of(content) in DIALECT.roots, read, "<PubmedArticle>"
+)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rag.corpus import arxiv, pubmed
 from rag.corpus.content import Content
 from rag.corpus.formats import Format
+from rag.corpus.readers import arxiv, pubmed
+from rag.corpus.readers.xmlfile import read_dialect, whole_root_of
 from rag.corpus.records import Record, Rejected
-from rag.corpus.xmlfile import read_dialect, whole_root_of
 from rag.errors import InputError
 
 _DIALECTS = (arxiv.DIALECT, pubmed.DIALECT)
@@ -32,4 +32,4 @@ def read(content: Content) -> Iterator[Record | Rejected]:
     yield from read_dialect(content, dialect)
 
 
-FORMAT = Format("XML", (".xml",), lambda _: False, read)
+FORMAT = Format("XML", (".xml",), lambda _: False, read, "record")

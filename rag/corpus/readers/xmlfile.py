@@ -90,7 +90,8 @@ def read_dialect(content: Content, dialect: Dialect) -> Iterator[Record | Reject
         try:
             yield dialect.record(item, item.element)
         except ValueError as error:
-            yield Rejected(item.ordinal, item.line, " ".join(str(error).split())[:_LONGEST_REASON])
+            reason = " ".join(str(error).split())[:_LONGEST_REASON]
+            yield Rejected(item.ordinal, item.line, reason, "Export it with its abstract.")
 
 
 def _items(content: Content, dialect: Dialect) -> Iterator[Item]:

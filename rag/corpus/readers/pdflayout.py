@@ -179,27 +179,10 @@ def identifiers_of(lines: Sequence[Line], info: Mapping[str, str]) -> tuple[str,
     stamp = _STAMP.search(first)
     doi = _DOI.search("\n".join([info.get("doi", ""), info.get("Subject", ""), first]))
     return (
-        doi.group().rstrip(".,;:)]'").lower() if doi else "",
+        doi.group() if doi else "",
         stamp["id"] if stamp else "",
         int(stamp["year"]) if stamp and stamp["year"] else None,
     )
-
-
-def authors_of(stored: str) -> tuple[str, ...]:
-    """The names in the stored field; a single word is the login of who made the file.
-
-    Commas part the names where each piece has a first and a last one, else they stand inside them.
-    """
-    between = r";|\band\b|&"
-    if ";" not in stored and all(" " in piece.strip() for piece in stored.split(",")):
-        between += "|,"
-    names = (_first_last(" ".join(part.split())) for part in re.split(between, stored))
-    return tuple(name for name in names if " " in name)
-
-
-def _first_last(name: str) -> str:
-    last, comma, first = name.partition(", ")
-    return f"{first} {last}" if comma and "," not in first else name
 
 
 def _upright(lines: Sequence[Line]) -> Iterator[Line]:

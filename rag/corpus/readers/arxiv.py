@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from xml.etree.ElementTree import Element
 
+from rag.corpus.bibliography.metadata import metadata
+from rag.corpus.bibliography.names import keywords_of
+from rag.corpus.bibliography.values import arxiv_of, one_line
 from rag.corpus.content import Content
 from rag.corpus.formats import Format
+from rag.corpus.readers.xmlfile import Dialect, Item, read_dialect, root_of
 from rag.corpus.records import Record, Rejected
-from rag.corpus.xmlfile import Dialect, Item, read_dialect, root_of
 from rag.schema import Metadata
 
 _ATOM = "{http://www.w3.org/2005/Atom}"
 _ARXIV = "{http://arxiv.org/schemas/atom}"
-_ID = re.compile(r"arxiv\.org/abs/(?P<id>[\w.-]+/\d{7}|\d{4}\.\d{4,5})(?:v\d+)?\Z", re.IGNORECASE)
-_YEAR = re.compile(r"\d{4}(?=-)")
 
 
 def _record(item: Item, entry: Element) -> Record:
@@ -26,23 +26,22 @@ def _record(item: Item, entry: Element) -> Record:
     if not summary:
         raise ValueError(f"no summary in the entry {name or 'without id'}")
     title = _of(entry, f"{_ATOM}title")
-    return Record(item.ordinal, 0, summary, title or None, _metadata(entry, name), item.line)
+    meta, notes = _metadata(entry, name)
+    return Record(item.ordinal, 0, summary, title or None, meta, item.line, notes)
 
 
-def _metadata(entry: Element, name: str) -> Metadata:
-    identity = _ID.search(name)
-    year = _YEAR.match(_of(entry, f"{_ATOM}published"))
-    terms = (one.get("term", "").strip() for one in entry.iter(f"{_ATOM}category"))
-    authors = (_of(one, f"{_ATOM}name") for one in entry.findall(f"{_ATOM}author"))
-    return Metadata(
-        authors=tuple(_one_line(author) for author in authors if author),
-        year=int(year.group()) if year else None,
-        venue=_one_line(_of(entry, f"{_ARXIV}journal_ref")),
-        doi=_of(entry, f"{_ARXIV}doi").lower(),
-        arxiv=identity["id"] if identity else "",
-        url=_page(entry) or (name if name.startswith("http") else ""),
-        keywords=tuple(dict.fromkeys(term for term in terms if term)),
-        key=identity["id"] if identity else name,
+def _metadata(entry: Element, name: str) -> tuple[Metadata, tuple[str, ...]]:
+    terms = [one.get("term", "") for one in entry.iter(f"{_ATOM}category")]
+    names = (_of(one, f"{_ATOM}name") for one in entry.findall(f"{_ATOM}author"))
+    return metadata(
+        authors=map(one_line, names),
+        years=[_of(entry, f"{_ATOM}published")],
+        venues=[_of(entry, f"{_ARXIV}journal_ref")],
+        dois=[_of(entry, f"{_ARXIV}doi")],
+        arxivs=[name],
+        urls=[_page(entry), name],
+        keywords=keywords_of(terms),
+        keys=[arxiv_of(name), name],
     )
 
 
@@ -57,10 +56,6 @@ def _of(element: Element, tag: str) -> str:
     return "" if found is None else "".join(found.itertext()).strip()
 
 
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
-
-
 DIALECT = Dialect("arXiv Atom feed", ("feed", "entry"), frozenset({"entry"}), _record)
 
 
@@ -69,4 +64,6 @@ def read(content: Content) -> Iterator[Record | Rejected]:
     yield from read_dialect(content, DIALECT)
 
 
-FORMAT = Format(DIALECT.name, (".atom",), lambda content: root_of(content) in DIALECT.roots, read)
+FORMAT = Format(
+    DIALECT.name, (".atom",), lambda content: root_of(content) in DIALECT.roots, read, "<entry>"
+)

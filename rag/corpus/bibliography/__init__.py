@@ -1,0 +1,1 @@
+"""What bibliographic values mean, whatever the format: names, years, identifiers, markup."""

@@ -1,0 +1,1 @@
+"""One module for each format, and what several of them share."""
