@@ -12,6 +12,7 @@ import difflib
 import hashlib
 import json
 import os
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -67,6 +68,13 @@ class Config(BaseModel):
     chunk_sentences: int = Field(1, ge=1, le=50, description="sentences in a chunk, at most")
     chunk_word_pieces: int = Field(
         254, ge=16, le=254, description="word pieces in a chunk of several sentences, at most"
+    )
+
+    engine: Literal["local", "ray"] = Field(
+        "local", description="who reads and embeds: this process, or a Ray cluster"
+    )
+    ray_address: str = Field(
+        "", description="host:port of a Ray cluster, auto; empty: one is started on this machine"
     )
 
     max_file_mb: int = Field(
@@ -143,6 +151,13 @@ class Config(BaseModel):
     def _url_is_plain(cls, url: str | None) -> str | None:
         return _checked_url(url) if url else None
 
+    @field_validator("ray_address")
+    @classmethod
+    def _cluster_is_named(cls, address: str) -> str:
+        if address and not re.fullmatch(r"auto|[\w.-]+:\d{1,5}|\[[0-9A-Fa-f:]+\]:\d{1,5}", address):
+            raise ValueError("must be host:port or auto, seen from a machine of the cluster")
+        return address
+
     @field_validator("data_dir", "weights_dir")
     @classmethod
     def _path_is_absolute(cls, path: Path) -> Path:
@@ -164,7 +179,7 @@ class Config(BaseModel):
         Not of places, secrets and budgets, nor of the limits of what is read: the index has a
         name of its own.
         """
-        places = {"data_dir", "weights_dir", "host", "port"}
+        places = {"data_dir", "weights_dir", "host", "port", "engine", "ray_address"}
         left_out = {*places, "openai_api_key", "token_budget", *_READING}
         kept = self.model_dump(mode="json", exclude=left_out)
         return hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()[:12]

@@ -33,7 +33,8 @@ ORDER = (
     "models.catalogue models.files models.fetching models.store models models.llama "
     "index.embedding index.manifest index.identity index.snapshot index.lexical index.migrations "
     "index.writer index.grouping index.lock index.catalog index.chunking index.vectors "
-    "index.reader index.report index.intake index.filling index.sync "
+    "index.reader index.report index.reading index.engine index.ray_worker index.ray_driver "
+    "index.ray_link index.ray_engine index.intake index.filling index.sync "
     "index.browse index.curation index "
     "retrieval.query retrieval.fusion retrieval.evidence retrieval.lookup retrieval.search "
     "retrieval "
@@ -58,6 +59,7 @@ OWNERS = {
     "defusedxml": {"corpus.readers.xmlfile"},
     "pypdf": {"corpus.readers.pdfpages"},
     "llama_index": {"llamaindex"},
+    "ray": {"index.ray_driver"},
     "pybtex": {"corpus.readers.bibentries"},
     "yaml": {"corpus.readers.frontmatter"},
 }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from pathlib import Path
 
 from rag.answering.budget import Budget, BudgetedGenerator
@@ -11,7 +13,9 @@ from rag.answering.writing import ModelWriter, QuotingWriter, Writer
 from rag.config import Config
 from rag.corpus import Limits
 from rag.errors import ConfigError, WeightsError
-from rag.index.embedding import Embedder, OpenVinoEmbedder
+from rag.index.embedding import Embedder, Recipe, open_vino
+from rag.index.engine import Engine, LocalEngine
+from rag.index.ray_engine import RayEngine
 from rag.index.reader import BuiltWith
 from rag.models.catalogue import find_model
 from rag.models.llama import LlamaServer
@@ -41,6 +45,16 @@ def embedder_of(config: Config) -> Embedder:
     Raises:
         WeightsError: its weights are not there.
     """
+    recipe = recipe_of(config)
+    return recipe.make(recipe.files, 0)
+
+
+def recipe_of(config: Config) -> Recipe:
+    """How the embedding model of the settings is made.
+
+    Raises:
+        WeightsError: its weights are not there.
+    """
     store = WeightStore(config.weights_dir)
     model = find_model(config.embedding_model)
     if model.kind != "embedder" or model.dimension is None:
@@ -48,12 +62,20 @@ def embedder_of(config: Config) -> Embedder:
     onnx, tokenizer = (
         next(f.name for f in model.files if f.name.endswith(end)) for end in (".onnx", ".json")
     )
-    return OpenVinoEmbedder(
-        model.name,
-        model.dimension,
-        store.path(model.name, onnx),
-        store.path(model.name, tokenizer),
-    )
+    files = (store.path(model.name, onnx), store.path(model.name, tokenizer))
+    return Recipe(partial(open_vino, model.name, model.dimension), files)
+
+
+def engine_of(config: Config, embedder: Embedder) -> AbstractContextManager[Engine]:
+    """Who reads and embeds when papers are indexed: this process, or a Ray cluster.
+
+    Raises:
+        ConfigError: Ray is not installed.
+        WeightsError: the weights of the embedding model are not there.
+    """
+    if config.engine == "ray":
+        return RayEngine(recipe_of(config), built_with(config), config.ray_address)
+    return nullcontext(LocalEngine(embedder, built_with(config)))
 
 
 def writer_of(config: Config) -> Writer:

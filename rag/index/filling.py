@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator
 
 from rag.errors import IndexUnusable
 from rag.index.catalog import Catalog
-from rag.index.embedding import Embedder, Vectors
+from rag.index.embedding import Embedder
+from rag.index.engine import Engine
 from rag.index.reader import BuiltWith, compare_probe
 from rag.index.report import Progress
 from rag.index.snapshot import Snapshot
@@ -21,11 +22,17 @@ class Filler:
     """Embeds texts and keeps their vectors by content; the caller holds the write lock."""
 
     def __init__(
-        self, catalog: Catalog, embedder: Embedder, built_with: BuiltWith, progress: Progress
+        self,
+        catalog: Catalog,
+        embedder: Embedder,
+        built_with: BuiltWith,
+        engine: Engine,
+        progress: Progress,
     ) -> None:
         self._catalog = catalog
         self._embedder = embedder
         self._built_with = built_with
+        self._engine = engine
         self._progress = progress
 
     def fill(self) -> int:
@@ -43,11 +50,10 @@ class Filler:
             if total and is_same_model(snapshot, self._embedder):
                 compare_probe(snapshot, self._embedder)
         done = 0
-        for batch in _batches(self._waiting(key)):
-            matrices = self._matrices(batch)
+        for matrices in self._engine.embed(_batches(self._waiting(key))):
             with self._catalog.writing() as writer:
-                writer.store_matrices(key, matrices)
-            done += len(batch)
+                writer.store_matrices(key, dict(matrices))
+            done += len(matrices)
             self._progress("embedding", done, total)
         return done
 
@@ -58,9 +64,9 @@ class Filler:
         """
         total, done = writer.counts().papers, 0
         writer.forget_vectors(self._built_with.embedding_model)
-        for batch in _batches(writer.all_papers()):
-            writer.store_matrices(self._built_with.key, self._matrices(batch))
-            done += len(batch)
+        for matrices in self._engine.embed(_batches(writer.all_papers())):
+            writer.store_matrices(self._built_with.key, dict(matrices))
+            done += len(matrices)
             self._progress("embedding", done, total)
         return done
 
@@ -73,16 +79,6 @@ class Filler:
         except IndexUnusable:
             return True
         return False
-
-    def _matrices(self, papers: list[Paper]) -> dict[str, Vectors]:
-        chunks = [self._built_with.chunks(paper, self._embedder) for paper in papers]
-        vectors = self._embedder.embed([piece.text for pieces in chunks for piece in pieces])
-        matrices: dict[str, Vectors] = {}
-        start = 0
-        for paper, pieces in zip(papers, chunks, strict=True):
-            matrices[paper.content] = vectors[start : start + len(pieces)]
-            start += len(pieces)
-        return matrices
 
     def _waiting(self, key: str) -> Iterator[Paper]:
         last = 0

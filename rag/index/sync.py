@@ -17,6 +17,7 @@ from rag.corpus.files import find_sources
 from rag.errors import InputError
 from rag.index.catalog import LOCK, Catalog
 from rag.index.embedding import PROBE, Embedder
+from rag.index.engine import Engine, LocalEngine
 from rag.index.filling import Filler
 from rag.index.grouping import regroup, remove
 from rag.index.intake import DEFAULT, Intake, Options, Work
@@ -42,19 +43,25 @@ class _DryRun(Exception):
 
 
 class Indexer:
-    """The one writer of an index folder."""
+    """The one writer of an index folder; `engine` reads and embeds, this process by default."""
 
     def __init__(
-        self, data_dir: Path, embedder: Embedder, built_with: BuiltWith, progress: Progress
+        self,
+        data_dir: Path,
+        embedder: Embedder,
+        built_with: BuiltWith,
+        progress: Progress,
+        engine: Engine | None = None,
     ) -> None:
+        engine = engine or LocalEngine(embedder, built_with)
         self.catalog = Catalog(data_dir / "catalog.sqlite3")
         self.generations = Generations(data_dir / "vectors")
         self._lock = data_dir / LOCK
         self._embedder = embedder
         self._built_with = built_with
         self._progress = progress
-        self._intake = Intake(self.catalog, built_with, progress)
-        self._filler = Filler(self.catalog, embedder, built_with, progress)
+        self._intake = Intake(self.catalog, built_with, engine, progress)
+        self._filler = Filler(self.catalog, embedder, built_with, engine, progress)
 
     def sync(self, paths: Sequence[Path], options: Options = DEFAULT) -> Report:
         """Index the files at `paths`; a folder that is named also loses what left it.
