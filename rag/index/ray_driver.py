@@ -12,14 +12,15 @@ from __future__ import annotations
 
 import hashlib
 import signal
-import sys
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from multiprocessing.connection import Connection
 from pathlib import Path
 from queue import SimpleQueue
-from threading import Thread
+from threading import Lock, Thread
 from typing import Any
 
 from rag.errors import AskPapersError, ModelError
@@ -27,7 +28,8 @@ from rag.index.embedding import Recipe
 from rag.index.ray_worker import Weight, Worker, release_hash
 from rag.index.reader import BuiltWith
 
-_RETRIES = 3  # of a batch whose worker died, before it is taken for the batch's fault
+_RETRIES = 3  # of a call whose worker died, before it is taken for the call's fault
+_PAUSE_SECONDS = 1.0  # more before each further time: a worker moves to another machine
 _AHEAD = 4  # parts of a file that a worker keeps ready
 _STORE_BYTES = 200_000_000  # shared memory for what is under way
 _QUIET = 50  # above every level of Ray's log
@@ -81,7 +83,7 @@ class _Hand:
             )
         return len(self._running)
 
-    def start(self, call: Call) -> Any:
+    def begin(self, call: Call) -> Any:
         """Begin a call; an iterator over references to what it yields."""
         method = getattr(self._actor, call.method).options(
             num_returns="streaming", _generator_backpressure_num_objects=_AHEAD
@@ -89,6 +91,52 @@ class _Hand:
         results = method.remote(*call.arguments)
         self._running.append(results.completed())
         return results
+
+
+class _Team:
+    """All workers; a call goes to the one that has least to do."""
+
+    def __init__(self, hands: Sequence[_Hand]) -> None:
+        self._hands = hands
+        self._giving = Lock()
+
+    @property
+    def size(self) -> int:
+        """How many workers there are."""
+        return len(self._hands)
+
+    def begin(self, call: Call) -> Any:
+        """See `_Hand.begin`."""
+        with self._giving:
+            return min(self._hands, key=_Hand.load).begin(call)
+
+    def values(self, call: Call, results: Any) -> Iterator[Any]:
+        """What a call yields, whose `results` are on their way.
+
+        Where a machine is lost with what it had done, the call is made again elsewhere: a call
+        yields the same values each time.
+
+        Raises:
+            Exception: what the worker raised.
+            ModelError: the cluster failed the call again and again.
+        """
+        import ray
+
+        given, failed = 0, 0
+        while True:
+            try:
+                for reference in islice(results, given, None):
+                    yield ray.get(reference)
+                    given += 1
+                return
+            except ray.exceptions.RayTaskError as error:
+                raise getattr(error, "cause", None) or _lost(error) from None
+            except ray.exceptions.RayError as error:
+                failed += 1
+                if failed > _RETRIES:
+                    raise _lost(error) from None
+            time.sleep(_PAUSE_SECONDS * failed)
+            results = self.begin(call)
 
 
 def _connect(order: Order) -> None:
@@ -108,7 +156,7 @@ def _connect(order: Order) -> None:
     )
 
 
-def _hire(order: Order) -> list[_Hand]:
+def _hire(order: Order) -> _Team:
     """A worker for each processor of the cluster, ready to work.
 
     They reserve nothing: one whose machine is lost moves to another at once, where a reservation
@@ -128,7 +176,7 @@ def _hire(order: Order) -> list[_Hand]:
     if not actors:
         raise ModelError("The Ray cluster has no processors")
     ray.get([actor.__ray_ready__.remote() for actor in actors])
-    return [_Hand(actor) for actor in actors]
+    return _Team([_Hand(actor) for actor in actors])
 
 
 def _weight(path: Path) -> Weight:
@@ -137,23 +185,6 @@ def _weight(path: Path) -> Weight:
     data = path.read_bytes()
     fetch: Callable[[], bytes] = partial(ray.get, ray.put(data))
     return Weight(path, hashlib.sha256(data).hexdigest(), fetch)
-
-
-def _values(results: Any) -> Iterator[Any]:
-    """What a call yields, one after another.
-
-    Raises:
-        Exception: what the worker raised, or a ModelError where the cluster failed it.
-    """
-    import ray
-
-    try:
-        for reference in results:
-            yield ray.get(reference)
-    except ray.exceptions.RayTaskError as error:
-        raise getattr(error, "cause", None) or _lost(error) from None
-    except ray.exceptions.RayError as error:
-        raise _lost(error) from None
 
 
 def _lost(error: Exception) -> ModelError:
@@ -165,13 +196,13 @@ def _lost(error: Exception) -> ModelError:
     )
 
 
-def _answer(parent: Connection, begun: SimpleQueue[Any]) -> None:
+def _answer(parent: Connection, team: _Team, begun: SimpleQueue[tuple[Call, Any]]) -> None:
     """Send what the calls give, in the order in which they were begun, until nobody listens."""
     try:
         while True:
-            results = begun.get()
+            call, results = begun.get()
             try:
-                for value in _values(results):
+                for value in team.values(call, results):
                     parent.send(Reply(value))
                 parent.send(Reply(last=True))
             except OSError:
@@ -186,7 +217,7 @@ def _serve(parent: Connection) -> None:
     order: Order = parent.recv()
     try:
         _connect(order)
-        hands = _hire(order)
+        team = _hire(order)
     except AskPapersError as error:
         parent.send(Reply(error=error, last=True))
         return
@@ -195,12 +226,12 @@ def _serve(parent: Connection) -> None:
         known = cause if isinstance(cause, AskPapersError) else _lost(error)
         parent.send(Reply(error=known, last=True))
         return
-    parent.send(Reply(len(hands), last=True))
-    begun: SimpleQueue[Any] = SimpleQueue()
-    Thread(target=_answer, args=(parent, begun), daemon=True).start()
+    parent.send(Reply(team.size, last=True))
+    begun: SimpleQueue[tuple[Call, Any]] = SimpleQueue()
+    Thread(target=_answer, args=(parent, team, begun), daemon=True).start()
     while True:
         call: Call = parent.recv()
-        begun.put(min(hands, key=_Hand.load).start(call))
+        begun.put((call, team.begin(call)))
 
 
 def main(descriptor: int) -> None:
@@ -215,9 +246,3 @@ def main(descriptor: int) -> None:
             import ray
 
             ray.shutdown()
-
-
-if __name__ == "__main__":
-    from rag.index import ray_driver  # under its own name, by which the parent knows its classes
-
-    ray_driver.main(int(sys.argv[1]))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -20,6 +22,7 @@ from rag.index.reader import BuiltWith
 
 Tag = TypeVar("Tag")
 
+_PROGRAM = "import sys; from rag.index.ray_driver import main; main(int(sys.argv[1]))"
 _PER_WORKER = 2  # calls under way: one that is worked on, one that waits
 _CLOSING_SECONDS = 15.0
 _SHORT = "/tmp"  # the path of a socket has at most 107 bytes, and TMPDIR may be long
@@ -45,7 +48,7 @@ class Link:
         self._connection, theirs = Pipe()
         with theirs:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "rag.index.ray_driver", str(theirs.fileno())],
+                [sys.executable, "-c", _PROGRAM, str(theirs.fileno())],
                 env=os.environ | _variables(address),
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
@@ -83,7 +86,9 @@ class Link:
             self._process.wait(_CLOSING_SECONDS)
         except subprocess.TimeoutExpired:
             self._process.kill()
-            self._process.wait()
+        if self._process.wait():  # it could not end its cluster
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
         self._log.close()
         shutil.rmtree(self._folder, ignore_errors=True)
 
