@@ -45,7 +45,7 @@ def differences(value: Any, example: Any, place: str = "") -> Iterator[str]:
     elif isinstance(example, list) and isinstance(value, list):
         for number, item in enumerate(value):
             tried = [list(differences(item, one, f"{place}[{number}]")) for one in example]
-            yield from min(tried, key=len)
+            yield from min(tried, key=len, default=[f"{place}[{number}] has no example"])
     elif type(value) is not type(example) and not (
         example is None and isinstance(value, str | None)
     ):
@@ -180,3 +180,33 @@ def test_config(tmp_path: Path) -> None:
 def test_every_form_that_is_documented_is_checked_here() -> None:
     tested = Path(__file__).read_text(encoding="utf-8")
     assert [heading for heading in FORMS if f'"{heading}"' not in tested] == []
+
+
+def test_the_collection_and_its_merges(tmp_path: Path) -> None:
+    owl = {"title": "Owl Nests", "authors": ["Zoë Müller"], "year": 2024, "doi": "10.1000/owl"}
+    records = [
+        {"abstract": abstract("apples"), **owl},
+        {"abstract": abstract("bridges"), **owl, "venue": "Journal of Owls", "id": "x"},
+        {"abstract": abstract("clouds")},
+    ]
+    path = tmp_path / "papers.jsonl"
+    path.write_text("\n".join(map(json.dumps, records)))
+    data = ["--data-dir", tmp_path / "data", "--json"]
+    assert rag("index", path, *data).json()["duplicates"] == 1
+    listing = rag("papers", "list", *data).json()
+    check(listing, "rag papers list")
+    assert [paper["title_derived"] for paper in listing["papers"]] == [False, True]
+    assert rag("papers", "list", "--author", "muller", "--limit", "1", *data).json()["total"] == 1
+    shown = rag("papers", "show", "10.1000/owl", *data).json()
+    check(shown, "rag papers show")
+    assert (shown["venue"], len(shown["sources"])) == ("Journal of Owls", 2)
+    merged = rag("papers", "duplicates", *data).json()
+    check(merged, "rag papers duplicates")
+    assert merged["merged"][0]["reasons"] == ["DOI 10.1000/owl", "same title and authors"]
+    undone = rag("papers", "duplicates", "--undo", "10.1000/owl", *data).json()
+    check(undone, "rag papers duplicates", 1)
+    assert undone["papers"] == 2
+    removed = rag("papers", "remove", "papers.jsonl:3", *data).json()
+    check(removed, "rag papers remove")
+    assert removed["removed"] == 1
+    assert rag("papers", "list", *data).json()["total"] == 2
