@@ -34,26 +34,29 @@ Abstract = dict[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Sentences:
-    """The sentences of real papers, and how many each paper has."""
+    """The sentences of each of some real papers."""
 
-    texts: tuple[str, ...]
-    lengths: tuple[int, ...]
+    papers: tuple[tuple[str, ...], ...]
 
     @classmethod
     def of(cls, path: Path) -> Self:
         """Those of a file or folder that `rag index` can read."""
-        papers = list(_papers(path))
-        return cls(
-            tuple(sentence.text for paper in papers for sentence in paper.sentences),
-            tuple(len(paper.sentences) for paper in papers),
-        )
+        return cls(tuple(tuple(s.text for s in paper.sentences) for paper in _papers(path)))
 
     def abstracts(self, count: int, seed: int) -> Iterator[Abstract]:
-        """Abstracts of sentences drawn at random, each with a title of its own."""
+        """Abstracts of about half of the sentences of two papers, each with a title of its own.
+
+        Two, so that an abstract has a subject: were its sentences drawn from everywhere, all would
+        be alike in the mean, and no index of vectors could tell them apart.
+        """
         chance = random.Random(seed)
         for number in range(count):
-            drawn = chance.choices(self.texts, k=chance.choice(self.lengths))
-            words = " ".join(chance.choice(self.texts).split()[:12])
+            drawn = [
+                sentence
+                for paper in chance.sample(self.papers, 2)
+                for sentence in chance.sample(paper, (len(paper) + 1) // 2)
+            ]
+            words = " ".join(chance.choice(drawn).split()[:12])
             yield {"title": f"{words} {seed}-{number}", "abstract": " ".join(drawn)}
 
 
