@@ -30,6 +30,7 @@ Vectors = NDArray[np.float32]
 PROBE = "A probe sentence by which one embedding model is told from another."
 SAME_MODEL = 0.98  # the same weights on other processors differ by rounding only
 _REQUEST_TEXTS = 32
+_SHAPES = 128  # that the model keeps prepared; by default 5,000, which come to gigabytes in time
 _MAX_PIECES = 256  # positions that all-MiniLM-L6-v2 was trained on
 
 
@@ -167,6 +168,7 @@ class OpenVinoEmbedder:
             settings = {
                 "PERFORMANCE_HINT": "THROUGHPUT",
                 "INFERENCE_NUM_THREADS": self._threads,
+                "CPU_RUNTIME_CACHE_CAPACITY": _SHAPES,
             }
             return core.compile_model(model, "CPU", settings)
         except RuntimeError as error:

@@ -14,8 +14,10 @@ from rag.index.engine import Engine
 from rag.index.reader import BuiltWith
 from rag.index.reading import Job, Part
 from rag.index.report import Failure, Notice, Progress
+from rag.index.writer import StagedRecord, Writer
 
 _LIMITS = Limits()
+_STAGED_AT_ONCE = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,7 @@ class Intake:
         self._built_with = built_with
         self._engine = engine
         self._progress = progress
+        self._read: list[tuple[str, Sequence[StagedRecord]]] = []
 
     def take(
         self, sources: Iterator[SourceFile | Refused], paths: Sequence[Path], options: Options
@@ -72,6 +75,7 @@ class Intake:
             known = writer.files()
         work = Work()
         there: set[str] = set()
+        self._read.clear()
         jobs = (Job(source, known.get(source.key, ("", ""))[0]) for source in sources)
         for job, part in self._engine.read(jobs, options.limits):
             self._keep(work, job, part)
@@ -82,6 +86,7 @@ class Intake:
         work.gone = _gone(known, there, paths)
         _check_taken(work, strict=options.strict)
         with self._catalog.writing() as writer:
+            self._stage(writer)
             writer.sweep()
         return work
 
@@ -89,14 +94,23 @@ class Intake:
         work.failures += part.failures
         work.notices += part.notices
         if part.records:
+            self._read.append((job.source.key, part.records))
+        if sum(len(records) for _, records in self._read) >= _STAGED_AT_ONCE:
             with self._catalog.writing() as writer:
-                writer.stage(job.source.key, part.records)
+                self._stage(writer)
+
+    def _stage(self, writer: Writer) -> None:
+        """Store what was read of any file: a transaction for each would cost more than its work."""
+        for key, records in self._read:
+            writer.stage(key, records)
+        self._read.clear()
 
     def _settle(self, work: Work, job: Job, now: str, known: tuple[str, str] | None) -> None:
         """Note what is to be done with a file that has been read to its end."""
         key, label = job.source.key, job.source.label
         if not now:
             with self._catalog.writing() as writer:
+                self._stage(writer)
                 writer.drop_staged(key)
             return
         work.taken += 1

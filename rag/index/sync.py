@@ -32,6 +32,7 @@ from rag.index.writer import Writer
 _SMALLEST_GENERATION = 16
 _DELTA_ROWS = 256
 _DELTA_SHARE = 0.1
+_GROUPED_AT_ONCE = 1_000  # records: small files together, whose terms would else be many segments
 _SHRINKS_FROM = 20  # papers below which losing more than half is nothing to ask back about
 
 
@@ -140,11 +141,14 @@ class Indexer:
         """Publish, regroup, remove; the records that are new or changed."""
         touched: list[int] = []
         gone: list[int] = []
+        grouped = 0
         for done, (key, label, now) in enumerate(work.changed, start=1):
             change = writer.publish_file(key, label, now)
-            regroup(writer, change.changed)
             touched += change.changed
             gone += change.gone
+            if len(touched) - grouped >= _GROUPED_AT_ONCE or done == len(work.changed):
+                regroup(writer, touched[grouped:])
+                grouped = len(touched)
             self._progress("storing", done, len(work.changed))
         for key, label in work.relabelled:
             writer.relabel_file(key, label)
