@@ -17,7 +17,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from evals import golden, processes, scale
+from evals import golden, ingest, processes, scale
 from evals.stats import Mean
 from rag import AskPapersError, Assistant
 from rag.config import load
@@ -37,6 +37,37 @@ errors = Console(stderr=True)
 SEARCH_MEASURES = ("first", "in5")
 ASK_MEASURES = ("right", "abstained", "cites_gold", "verbatim")
 QUESTION = "By how many points does ARC beat the strongest baseline on WebArena?"
+
+
+bench = typer.Typer(help="Measure how costs grow.", no_args_is_help=True)
+app.add_typer(bench, name="bench")
+
+
+@bench.command("ingest")
+def ingest_command(
+    sizes: Annotated[str, typer.Option("--sizes", help="Papers, by commas.")] = "1000,5000,20000",
+    data: Annotated[Path | None, typer.Option("--data", help="Real papers; the seeds.")] = None,
+    seed: Annotated[int, typer.Option("--seed", help="Of the choice of sentences.")] = 0,
+    save: Annotated[Path | None, typer.Option("--save", help="Write the figures as JSON.")] = None,
+    plot: Annotated[Path | None, typer.Option("--plot", help="Draw the curves as SVG.")] = None,
+) -> None:
+    """Index collections of growing size, made of the sentences of real papers."""
+    source = ingest.Sentences.of(data or golden.ROOT / "seeds")
+    wanted = sorted({int(size) for size in sizes.split(",")})
+    rows: list[ingest.Row] = []
+    with counting("collections") as progress:
+        for row in ingest.run(source, wanted, seed):
+            rows.append(row)
+            progress("indexing", len(rows), len(wanted))
+    if save:
+        save.write_text(json.dumps(ingest.as_json(rows), indent=2) + "\n", encoding="utf-8")
+    if plot:
+        from evals.figures import curves
+
+        plot.write_bytes(curves("Cost of indexing", "papers", ingest.lines(rows)))
+    console.print(ingest.table(rows))
+    for name, found in ingest.exponents(rows).items():
+        console.print(f"{name} grows with the number of papers to the power of {found}")
 
 
 @app.command("golden")

@@ -32,8 +32,8 @@ def measure(command: Sequence[str], environ: Mapping[str, str], runs: int) -> Co
     Raises:
         RuntimeError: it failed.
     """
-    _once(command, environ)
-    results = [_once(command, environ) for _ in range(runs)]
+    run_once(command, environ)
+    results = [run_once(command, environ) for _ in range(runs)]
     seconds = [r[0] for r in results]
     return Cost(
         " ".join(command),
@@ -45,7 +45,12 @@ def measure(command: Sequence[str], environ: Mapping[str, str], runs: int) -> Co
     )
 
 
-def _once(command: Sequence[str], environ: Mapping[str, str]) -> tuple[float, float]:
+def run_once(command: Sequence[str], environ: Mapping[str, str]) -> tuple[float, float]:
+    """Seconds that a command takes, and its peak in megabytes with that of its child processes.
+
+    Raises:
+        RuntimeError: it failed.
+    """
     started = time.perf_counter()
     process = subprocess.Popen(
         command, env=dict(environ), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True

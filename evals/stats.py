@@ -1,4 +1,4 @@
-"""Means with their uncertainty; pure functions."""
+"""Means and growth with their uncertainty; pure functions."""
 
 from __future__ import annotations
 
@@ -37,3 +37,35 @@ def mean(values: Sequence[float]) -> Mean:
     resampled = data[generator.integers(0, len(data), (_RESAMPLES, len(data)))].mean(axis=1)
     low, high = np.percentile(resampled, [2.5, 97.5])
     return Mean(float(data.mean()), float(low), float(high), len(data))
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """`exponent` of a cost that grows as size^exponent, with its standard error.
+
+    The error is not a number for two sizes: any line goes through two points.
+    """
+
+    exponent: float
+    error: float
+    n: int
+
+    def __str__(self) -> str:
+        return f"{self.exponent:.2f} ± {self.error:.2f}"
+
+
+def growth(sizes: Sequence[float], costs: Sequence[float]) -> Growth:
+    """The least-squares slope of log(cost) over log(size).
+
+    Raises:
+        ValueError: there are fewer than two sizes, or something is not positive.
+    """
+    if len(set(sizes)) < 2 or min(*sizes, *costs) <= 0:
+        raise ValueError("growth needs at least two sizes, and costs above 0")
+    x, y = np.log(np.asarray(sizes)), np.log(np.asarray(costs))
+    x = x - x.mean()
+    slope = float(x @ (y - y.mean()) / (x @ x))
+    left = y - y.mean() - slope * x
+    free = len(x) - 2
+    error = float(np.sqrt(left @ left / free / (x @ x))) if free else float("nan")
+    return Growth(slope, error, len(x))

@@ -59,19 +59,27 @@ def index(
     wait: Annotated[
         bool, typer.Option("--wait", help="If another process writes, wait until it is done.")
     ] = False,
+    engine: Annotated[
+        str | None, typer.Option("--engine", help="Who reads and embeds: local or ray.")
+    ] = None,
+    ray_address: Annotated[
+        str | None, typer.Option("--ray-address", help="With ray: host:port of a cluster, or auto.")
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")] = False,
     as_json: AsJson = False,
     data_dir: DataDir = None,
     config_file: ConfigFile = None,
 ) -> None:
     """Index papers, or bring the index up to date with its files."""
-    config = settings(data_dir=data_dir, file=config_file).config
+    config = _with_engine(data_dir, config_file, engine, ray_address)
     from rag import jsonform, terminal
-    from rag.answering.parts import indexer_of, limits_of
+    from rag.answering.parts import indexing, limits_of
     from rag.index.sync import Options
 
-    with nullcontext(_no_progress) if quiet else terminal.counting("papers") as progress:
-        indexer = indexer_of(config, progress)
+    with (
+        nullcontext(_no_progress) if quiet else terminal.counting("papers") as progress,
+        indexing(config, progress) as indexer,
+    ):
         if compact:
             indexer.rebuild_vectors()
         options = Options(strict, allow_shrink, dry_run, wait, limits_of(config))
@@ -190,6 +198,16 @@ def _assistant(**flags: Any) -> Iterator[Assistant]:
 
     with Assistant.from_config(config, _notify) as assistant:
         yield assistant
+
+
+def _with_engine(
+    data_dir: Path | None, file: Path | None, engine: str | None, address: str | None
+) -> Config:
+    flags = {"engine": engine, "ray_address": address}
+    config: Config = settings(data_dir=data_dir, file=file, **flags).config
+    if address is not None and config.engine != "ray":
+        raise UsageError("--ray-address goes with --engine ray only")
+    return config
 
 
 def _show_answer(events: Iterator[Event], *, as_json: bool) -> None:

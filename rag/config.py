@@ -73,6 +73,13 @@ class Config(BaseModel):
         254, ge=16, le=254, description="word pieces in a chunk of several sentences, at most"
     )
 
+    engine: Literal["local", "ray"] = Field(
+        "local", description="who reads and embeds: this process, or a Ray cluster"
+    )
+    ray_address: str = Field(
+        "", description="host:port of a Ray cluster, auto; empty: one is started on this machine"
+    )
+
     max_file_mb: int = Field(
         2048, ge=1, le=1_000_000, description="megabytes read from one file, unpacked"
     )
@@ -185,6 +192,13 @@ class Config(BaseModel):
         """Any of them may be a secret."""
         return dict.fromkeys(options, "**********")
 
+    @field_validator("ray_address")
+    @classmethod
+    def _cluster_is_named(cls, address: str) -> str:
+        if address and not re.fullmatch(r"auto|[\w.-]+:\d{1,5}|\[[0-9A-Fa-f:]+\]:\d{1,5}", address):
+            raise ValueError("must be host:port or auto, seen from a machine of the cluster")
+        return address
+
     @field_validator("data_dir", "weights_dir")
     @classmethod
     def _path_is_absolute(cls, path: Path) -> Path:
@@ -206,7 +220,7 @@ class Config(BaseModel):
         Not of places, secrets and budgets, nor of the limits of what is read: the index has a
         name of its own.
         """
-        places = {"data_dir", "weights_dir", "host", "port"}
+        places = {"data_dir", "weights_dir", "host", "port", "engine", "ray_address"}
         places |= {"vectors", "vectors_options", "vectors_timeout"}
         left_out = {*places, "openai_api_key", "token_budget", *_READING}
         kept = self.model_dump(mode="json", exclude=left_out)

@@ -37,7 +37,8 @@ ORDER = (
     "index.vectors.seam index.vectors.record index.vectors.wire index.vectors.local "
     "index.vectors.server index.vectors.shelf index.vectors.stores index.vectors.choice "
     "index.vectors "
-    "index.reader index.report index.intake index.filling index.sync "
+    "index.reader index.report index.reading index.engine index.ray_worker index.ray_driver "
+    "index.ray_link index.ray_engine index.intake index.filling index.sync "
     "index.browse index.curation index "
     "retrieval.query retrieval.fusion retrieval.evidence retrieval.lookup retrieval.search "
     "retrieval "
@@ -64,6 +65,7 @@ OWNERS = {
     "defusedxml": {"corpus.readers.xmlfile"},
     "pypdf": {"corpus.readers.pdfpages"},
     "llama_index": {"index.vectors.shelf", "index.vectors.stores", "llamaindex"},
+    "ray": {"index.ray_driver"},
     "pybtex": {"corpus.readers.bibentries"},
     "yaml": {"corpus.readers.frontmatter"},
 }

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 
 from rag.answering.budget import Budget, BudgetedGenerator
@@ -11,7 +14,9 @@ from rag.answering.writing import ModelWriter, QuotingWriter, Writer
 from rag.config import Config
 from rag.corpus import Limits
 from rag.errors import ConfigError, WeightsError
-from rag.index.embedding import Embedder, OpenVinoEmbedder
+from rag.index.embedding import Embedder, Recipe, open_vino
+from rag.index.engine import Engine, LocalEngine
+from rag.index.ray_engine import RayEngine
 from rag.index.reader import BuiltWith
 from rag.index.report import Progress
 from rag.index.sync import Indexer
@@ -38,13 +43,25 @@ def vectors_of(config: Config) -> VectorIndex:
 
 
 def indexer_of(config: Config, progress: Progress) -> Indexer:
-    """The indexer of the settings.
+    """The indexer of the settings, which reads and embeds in this process.
 
     Raises:
         WeightsError, ConfigError: as `embedder_of` and `vectors_of`.
     """
     vectors = vectors_of(config)
     return Indexer(config.data_dir, embedder_of(config), built_with(config), progress, vectors)
+
+
+@contextmanager
+def indexing(config: Config, progress: Progress) -> Iterator[Indexer]:
+    """The indexer of the settings with the engine that they name, for as long as it is used.
+
+    Raises:
+        WeightsError, ConfigError: as `indexer_of` and `engine_of`.
+    """
+    embedder, cut = embedder_of(config), built_with(config)
+    with engine_of(config, embedder) as engine:
+        yield Indexer(config.data_dir, embedder, cut, progress, vectors_of(config), engine)
 
 
 def limits_of(config: Config) -> Limits:
@@ -65,6 +82,16 @@ def embedder_of(config: Config) -> Embedder:
     Raises:
         WeightsError: its weights are not there.
     """
+    recipe = recipe_of(config)
+    return recipe.make(recipe.files, 0)
+
+
+def recipe_of(config: Config) -> Recipe:
+    """How the embedding model of the settings is made.
+
+    Raises:
+        WeightsError: its weights are not there.
+    """
     store = WeightStore(config.weights_dir)
     model = find_model(config.embedding_model)
     if model.kind != "embedder" or model.dimension is None:
@@ -72,12 +99,20 @@ def embedder_of(config: Config) -> Embedder:
     onnx, tokenizer = (
         next(f.name for f in model.files if f.name.endswith(end)) for end in (".onnx", ".json")
     )
-    return OpenVinoEmbedder(
-        model.name,
-        model.dimension,
-        store.path(model.name, onnx),
-        store.path(model.name, tokenizer),
-    )
+    files = (store.path(model.name, onnx), store.path(model.name, tokenizer))
+    return Recipe(partial(open_vino, model.name, model.dimension), files)
+
+
+def engine_of(config: Config, embedder: Embedder) -> AbstractContextManager[Engine]:
+    """Who reads and embeds when papers are indexed: this process, or a Ray cluster.
+
+    Raises:
+        ConfigError: Ray is not installed.
+        WeightsError: the weights of the embedding model are not there.
+    """
+    if config.engine == "ray":
+        return RayEngine(recipe_of(config), built_with(config), config.ray_address)
+    return nullcontext(LocalEngine(embedder, built_with(config)))
 
 
 def writer_of(config: Config) -> Writer:

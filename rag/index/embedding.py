@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, cast
@@ -32,6 +33,7 @@ PROBE = "A probe sentence by which one embedding model is told from another."
 SAME_MODEL = 0.98  # the same weights on other processors differ by rounding only
 _REQUEST_TEXTS = (16, 4, 1)
 _PADDED_TO = 4
+_SHAPES = 128  # that the model keeps prepared; by default 5,000, which come to gigabytes in time
 _MAX_PIECES = 256  # positions that all-MiniLM-L6-v2 was trained on
 
 
@@ -53,14 +55,33 @@ class Embedder(Protocol):
         """How many word pieces the model reads `text` as."""
 
 
-class OpenVinoEmbedder:
-    """A sentence-transformers model in ONNX form, mean-pooled; loaded at its first use."""
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """How an embedder is made, here or on another machine, from the files of its weights.
 
-    def __init__(self, name: str, dimension: int, model: Path, tokenizer: Path) -> None:
+    `make` is called with the paths of these files there, in this order, and a number of threads
+    (0: as many as there are processors). Both can be pickled.
+    """
+
+    make: Callable[[Sequence[Path], int], Embedder]
+    files: tuple[Path, ...] = ()
+
+
+class OpenVinoEmbedder:
+    """A sentence-transformers model in ONNX form, mean-pooled; loaded at its first use.
+
+    `threads` that compute; 0: as many as there are processors. A text has the same vector with any
+    number of them.
+    """
+
+    def __init__(
+        self, name: str, dimension: int, model: Path, tokenizer: Path, threads: int = 0
+    ) -> None:
         self.name = name
         self.dimension = dimension
         self._model_path = model
         self._tokenizer_path = tokenizer
+        self._threads = threads
         self._loading = threading.Lock()
 
     def embed(self, texts: Sequence[str]) -> Vectors:
@@ -144,13 +165,26 @@ class OpenVinoEmbedder:
         core = openvino.Core()
         try:
             model = core.read_model(self._model_path)
-            return core.compile_model(model, "CPU", {"PERFORMANCE_HINT": "THROUGHPUT"})
+            settings = {
+                "PERFORMANCE_HINT": "THROUGHPUT",
+                "INFERENCE_NUM_THREADS": self._threads,
+                "CPU_RUNTIME_CACHE_CAPACITY": _SHAPES,
+            }
+            return core.compile_model(model, "CPU", settings)
         except RuntimeError as error:
             raise WeightsError(
                 f"The embedding model {self._model_path.name} cannot be loaded",
                 cause=str(error).splitlines()[-1],
                 remedy="Run `rag models verify`.",
             ) from error
+
+
+def open_vino(
+    name: str, dimension: int, files: Sequence[Path], threads: int = 0
+) -> OpenVinoEmbedder:
+    """An embedder from the files of its weights: model, tokenizer."""
+    model, tokenizer = files
+    return OpenVinoEmbedder(name, dimension, model, tokenizer, threads)
 
 
 def _of_equal_length(encoded: Sequence[Sequence[int]]) -> Iterator[list[int]]:

@@ -7,7 +7,8 @@ from contextlib import AbstractContextManager, nullcontext
 
 from rag.errors import IndexUnusable
 from rag.index.catalog import Catalog
-from rag.index.embedding import Embedder, Vectors
+from rag.index.embedding import Embedder
+from rag.index.engine import Engine
 from rag.index.reader import BuiltWith, compare_probe
 from rag.index.report import Progress
 from rag.index.snapshot import Snapshot
@@ -22,11 +23,17 @@ class Filler:
     """Embeds texts and keeps their vectors by content; the caller holds the write lock."""
 
     def __init__(
-        self, catalog: Catalog, embedder: Embedder, built_with: BuiltWith, progress: Progress
+        self,
+        catalog: Catalog,
+        embedder: Embedder,
+        built_with: BuiltWith,
+        engine: Engine,
+        progress: Progress,
     ) -> None:
         self._catalog = catalog
         self._embedder = embedder
         self._built_with = built_with
+        self._engine = engine
         self._progress = progress
 
     def fill(self) -> int:
@@ -44,11 +51,11 @@ class Filler:
             if total and is_same_model(snapshot, self._embedder):
                 compare_probe(snapshot, self._embedder)
         done = 0
-        for batch in _batches(_unembedded(self._catalog.reading, key)):
-            matrices = self._matrices(batch)
+        waiting = _unembedded(self._catalog.reading, key)
+        for matrices in self._engine.embed(_batches(waiting)):
             with self._catalog.writing() as writer:
-                writer.store_matrices(key, matrices)
-            done += len(batch)
+                writer.store_matrices(key, dict(matrices))
+            done += len(matrices)
             self._progress("embedding", done, total)
         return done
 
@@ -60,9 +67,10 @@ class Filler:
         key, done = self._built_with.key, 0
         writer.forget_vectors(self._built_with.embedding_model)
         total = writer.count_unembedded(key)
-        for batch in _batches(_unembedded(lambda: nullcontext(writer), key)):
-            writer.store_matrices(key, self._matrices(batch))
-            done += len(batch)
+        waiting = _unembedded(lambda: nullcontext(writer), key)
+        for matrices in self._engine.embed(_batches(waiting)):
+            writer.store_matrices(key, dict(matrices))
+            done += len(matrices)
             self._progress("embedding", done, total)
         return done
 
@@ -75,16 +83,6 @@ class Filler:
         except IndexUnusable:
             return True
         return False
-
-    def _matrices(self, papers: list[Paper]) -> dict[str, Vectors]:
-        chunks = [self._built_with.chunks(paper, self._embedder) for paper in papers]
-        vectors = self._embedder.embed([piece.text for pieces in chunks for piece in pieces])
-        matrices: dict[str, Vectors] = {}
-        start = 0
-        for paper, pieces in zip(papers, chunks, strict=True):
-            matrices[paper.content] = vectors[start : start + len(pieces)]
-            start += len(pieces)
-        return matrices
 
 
 def is_same_model(snapshot: Snapshot, embedder: Embedder) -> bool:

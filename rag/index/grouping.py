@@ -135,9 +135,11 @@ def _form(
     components = groups(members, _links(writer, records), _apart(writer, members))
     held = {member.paper for member in members.values() if member.paper is not None}
     homes = _homes(writer, components, members, held)
+    shown = {}
     for component in components:
         mine = [members[record] for record in component]
-        _write(writer, homes.get(component[0]), mine, revision)
+        shown.update(_write(writer, homes.get(component[0]), mine, revision))
+    writer.show(shown)
     for paper in sorted((held | set(emptied)) - set(homes.values())):
         writer.delete_paper(paper)
 
@@ -211,13 +213,16 @@ def _homes(
     return homes
 
 
-def _write(writer: Writer, paper: int | None, members: list[_Member], revision: int) -> None:
-    """Make one paper what its records say together."""
+def _write(
+    writer: Writer, paper: int | None, members: list[_Member], revision: int
+) -> dict[int, int]:
+    """Make one paper what its records say together; the paper and its text if that is new."""
+    shown = {}
     best = min(members, key=lambda m: (m.title_derived, -m.length, m.path, m.ordinal))
     meta = written_meta(_joined([best, *(m for m in members if m is not best)]))
     if paper is None:
         paper = _new_paper(writer, best, meta, revision)
-        writer.show(paper, best.text)
+        shown[paper] = best.text
     else:
         (before,) = writer.connection.execute(
             "SELECT text FROM papers WHERE id = ?", (paper,)
@@ -231,11 +236,12 @@ def _write(writer: Writer, paper: int | None, members: list[_Member], revision: 
                 " WHERE id = ?",
                 (best.text, revision, revision, paper),
             )
-            writer.show(paper, best.text)
+            shown[paper] = best.text
     writer.connection.executemany(
         "UPDATE records SET paper = ? WHERE id = ?",
         [(paper, m.record) for m in members if m.paper != paper],
     )
+    return shown
 
 
 def _new_paper(writer: Writer, best: _Member, meta: str, revision: int) -> int:
@@ -254,8 +260,8 @@ def _new_paper(writer: Writer, best: _Member, meta: str, revision: int) -> int:
 
 def _joined(members: Sequence[_Member]) -> Metadata:
     """The metadata of the first record, its gaps filled from the others in order."""
-    joined = Metadata()
-    for member in members:
+    joined = read_meta(members[0].meta)
+    for member in members[1:]:
         found = read_meta(member.meta)
         gaps = [f.name for f in fields(Metadata) if not getattr(joined, f.name)]
         joined = replace(joined, **{name: getattr(found, name) for name in gaps})

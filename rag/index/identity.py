@@ -54,8 +54,8 @@ def shingles(text: str) -> frozenset[int]:
     words = tokens(text)
     if len(words) < _FEWEST_WORDS:
         return frozenset()
-    runs = zip(*(words[start:] for start in range(_SHINGLE)), strict=False)
-    return frozenset(zlib.crc32(" ".join(run).encode()) % _PRIME for run in runs)
+    runs = map(" ".join, zip(*(words[start:] for start in range(_SHINGLE)), strict=False))
+    return frozenset([zlib.crc32(run.encode()) % _PRIME for run in runs])
 
 
 def bands(of: frozenset[int]) -> tuple[int, ...]:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path
 
-from rag.corpus import Content, Limits, Rejected, read_papers
-from rag.corpus.files import Refused, SourceFile, digest, shown
+from rag.corpus import Limits, Refused, SourceFile
+from rag.corpus.files import shown
 from rag.errors import InputError
 from rag.index.catalog import Catalog
+from rag.index.engine import Engine
 from rag.index.reader import BuiltWith
+from rag.index.reading import Job, Part
 from rag.index.report import Failure, Notice, Progress
-from rag.index.writer import StagedRecord
+from rag.index.writer import StagedRecord, Writer
 
 _LIMITS = Limits()
 _STAGED_AT_ONCE = 1_000
@@ -53,79 +54,70 @@ DEFAULT = Options()
 
 
 class Intake:
-    """Reads what has changed; the caller holds the write lock."""
+    """Takes in what has changed; the caller holds the write lock."""
 
-    def __init__(self, catalog: Catalog, built_with: BuiltWith, progress: Progress) -> None:
+    def __init__(
+        self, catalog: Catalog, built_with: BuiltWith, engine: Engine, progress: Progress
+    ) -> None:
         self._catalog = catalog
         self._built_with = built_with
+        self._engine = engine
         self._progress = progress
+        self._read: list[tuple[str, Sequence[StagedRecord]]] = []
 
     def take(
         self, sources: Iterator[SourceFile | Refused], paths: Sequence[Path], options: Options
     ) -> Work:
-        """Stage what the changed files hold, file by file as they are found."""
+        """Stage what the changed files hold, part by part as they are read."""
         with self._catalog.writing() as writer:
             self._built_with.compare(writer)
             writer.forget_staged()
             known = writer.files()
         work = Work()
         there: set[str] = set()
-        for number, source in enumerate(sources, start=1):
-            there.add(source.key)
-            if isinstance(source, Refused):
-                _note_refusal(work, source)
-            else:
-                self._read_file(work, source, known.get(source.key, ("", "")), options.limits)
-            self._progress("reading", number, 0)
+        self._read.clear()
+        jobs = (Job(source, known.get(source.key, ("", ""))[0]) for source in sources)
+        for job, part in self._engine.read(jobs, options.limits):
+            self._keep(work, job, part)
+            if part.last:
+                there.add(job.source.key)
+                self._settle(work, job, part.digest, known.get(job.source.key))
+                self._progress("reading", len(there), 0)
         work.gone = _gone(known, there, paths)
         _check_taken(work, strict=options.strict)
         with self._catalog.writing() as writer:
+            self._stage(writer)
             writer.sweep()
         return work
 
-    def _read_file(
-        self, work: Work, source: SourceFile, known: tuple[str, str], limits: Limits
-    ) -> None:
-        digest_then, label_then = known
-        try:
-            content = source.content(limits)
-            now = digest(content)
-            if now != digest_then:
-                self._stage_file(work, source.key, content, now)
-                work.changed.append((source.key, source.label, now))
-            elif label_then != source.label:
-                work.relabelled.append((source.key, source.label))
-            work.taken += 1
-        except InputError as error:
-            work.failures.append(Failure.of_file(source.label, error))
+    def _keep(self, work: Work, job: Job, part: Part) -> None:
+        work.failures += part.failures
+        work.notices += part.notices
+        if part.records:
+            self._read.append((job.source.key, part.records))
+        if sum(len(records) for _, records in self._read) >= _STAGED_AT_ONCE:
             with self._catalog.writing() as writer:
-                writer.drop_staged(source.key)
+                self._stage(writer)
 
-    def _stage_file(self, work: Work, key: str, content: Content, expected: str) -> None:
-        records = _records(work, content)
-        while batch := list(islice(records, _STAGED_AT_ONCE)):
+    def _stage(self, writer: Writer) -> None:
+        """Store what was read of any file: a transaction for each would cost more than its work."""
+        for key, records in self._read:
+            writer.stage(key, records)
+        self._read.clear()
+
+    def _settle(self, work: Work, job: Job, now: str, known: tuple[str, str] | None) -> None:
+        """Note what is to be done with a file that has been read to its end."""
+        key, label = job.source.key, job.source.label
+        if not now:
             with self._catalog.writing() as writer:
-                writer.stage(key, batch)
-        work.notices += [Notice(content.label, note) for note in content.notes]
-        if digest(content) != expected:
-            raise InputError(f"{content.label} changed while it was read", remedy="Index it again.")
-
-
-def _records(work: Work, content: Content) -> Iterator[StagedRecord]:
-    for piece in read_papers(content):
-        if isinstance(piece, Rejected):
-            work.failures.append(Failure.of_record(content.label, piece))
-            continue
-        record, paper = piece
-        work.notices += [Notice(content.label, note, record.ordinal) for note in record.notes]
-        yield StagedRecord(record.ordinal, record.line, record.offset, paper)
-
-
-def _note_refusal(work: Work, refused: Refused) -> None:
-    if refused.passed_over:
-        work.notices.append(Notice(refused.label, f"not read: {refused.reason}"))
-    else:
-        work.failures.append(Failure.of_file(refused.label, refused.error()))
+                self._stage(writer)
+                writer.drop_staged(key)
+            return
+        work.taken += 1
+        if known is None or now != known[0]:
+            work.changed.append((key, label, now))
+        elif label != known[1]:
+            work.relabelled.append((key, label))
 
 
 def _gone(known: Iterable[str], there: set[str], paths: Sequence[Path]) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -230,7 +230,8 @@ def read_meta(text: str) -> Metadata:
 
 def written_meta(meta: Metadata) -> str:
     """Metadata as the catalog has them: what is empty is left out."""
-    kept = {key: value for key, value in asdict(meta).items() if value not in ("", (), None)}
+    named = ((name, getattr(meta, name)) for name in Metadata.__slots__)
+    kept = {name: value for name, value in named if value not in ("", (), None)}
     return json.dumps(kept, ensure_ascii=False, separators=(",", ":"))
 
 

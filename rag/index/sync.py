@@ -18,6 +18,7 @@ from rag.corpus.files import find_sources
 from rag.errors import InputError
 from rag.index.catalog import LOCK, Catalog
 from rag.index.embedding import PROBE, Embedder, paper_vector
+from rag.index.engine import Engine, LocalEngine
 from rag.index.filling import Filler
 from rag.index.grouping import regroup, remove
 from rag.index.intake import DEFAULT, Intake, Options, Work
@@ -33,6 +34,7 @@ from rag.index.writer import Writer
 _SMALLEST_GENERATION = 16
 _DELTA_ROWS = 256
 _DELTA_SHARE = 0.1
+_GROUPED_AT_ONCE = 1_000  # records: small files together, whose terms would else be many segments
 _SHRINKS_FROM = 20  # papers below which losing more than half is nothing to ask back about
 
 
@@ -44,7 +46,10 @@ class _DryRun(Exception):
 
 
 class Indexer:
-    """The one writer of an index folder, and of its `vectors`: beside the catalog, or elsewhere."""
+    """The one writer of an index folder, and of its `vectors`: beside the catalog, or elsewhere.
+
+    `engine` reads and embeds, this process by default.
+    """
 
     def __init__(
         self,
@@ -53,15 +58,17 @@ class Indexer:
         built_with: BuiltWith,
         progress: Progress,
         vectors: VectorIndex | None = None,
+        engine: Engine | None = None,
     ) -> None:
+        engine = engine or LocalEngine(embedder, built_with)
         self.catalog = Catalog(data_dir / "catalog.sqlite3")
         self.vectors = vectors or Generations(data_dir / "vectors")
         self._lock = data_dir / LOCK
         self._embedder = embedder
         self._built_with = built_with
         self._progress = progress
-        self._intake = Intake(self.catalog, built_with, progress)
-        self._filler = Filler(self.catalog, embedder, built_with, progress)
+        self._intake = Intake(self.catalog, built_with, engine, progress)
+        self._filler = Filler(self.catalog, embedder, built_with, engine, progress)
 
     def sync(self, paths: Sequence[Path], options: Options = DEFAULT) -> Report:
         """Index the files at `paths`; a folder that is named also loses what left it.
@@ -151,11 +158,14 @@ class Indexer:
         """Publish, regroup, remove; the records that are new or changed."""
         touched: list[int] = []
         gone: list[int] = []
+        grouped = 0
         for done, (key, label, now) in enumerate(work.changed, start=1):
             change = writer.publish_file(key, label, now)
-            regroup(writer, change.changed)
             touched += change.changed
             gone += change.gone
+            if len(touched) - grouped >= _GROUPED_AT_ONCE or done == len(work.changed):
+                regroup(writer, touched[grouped:])
+                grouped = len(touched)
             self._progress("storing", done, len(work.changed))
         for key, label in work.relabelled:
             writer.relabel_file(key, label)

@@ -270,14 +270,26 @@ class Writer(Snapshot):
         ).fetchone()
         return int(row[0])
 
-    def show(self, paper: int, text: int) -> None:
-        """Have a paper be found by the terms of `text`."""
+    def show(self, papers: Mapping[int, int]) -> None:
+        """Have each paper be found by the terms of its text.
+
+        All at once: between two changes of other tables the terms that came are made a segment
+        of the full-text index, and many small segments cost more than the terms.
+        """
+        self.connection.execute(
+            "DELETE FROM postings WHERE rowid IN (SELECT value FROM json_each(?))",
+            (json.dumps(list(papers)),),
+        )
+        self.connection.executemany(
+            "INSERT INTO postings (rowid, terms) VALUES (?, ?)",
+            [(paper, self._terms(text)) for paper, text in papers.items()],
+        )
+
+    def _terms(self, text: int) -> str:
         title, words, derived = self.connection.execute(
             "SELECT title, text, title_derived FROM texts WHERE id = ?", (text,)
         ).fetchone()
-        terms = lexical.index_terms(title, words, title_derived=bool(derived))
-        self.connection.execute("DELETE FROM postings WHERE rowid = ?", (paper,))
-        self.connection.execute("INSERT INTO postings (rowid, terms) VALUES (?, ?)", (paper, terms))
+        return lexical.index_terms(title, words, title_derived=bool(derived))
 
     def delete_paper(self, paper: int) -> None:
         """Delete a paper that has no record any more."""

@@ -42,6 +42,7 @@ _WHOLE_LETTERS = str.maketrans(
     {"æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ħ": "h", "ı": "i"}
 )
 _LINE_END = r"[^\S\r\n]*(?:\r\n|\r|\n)[^\S\r\n]*"
+_CUT = re.compile(rf"[-\u2010\u00ad]{_LINE_END}")  # in each of the next three, and found faster
 _SOFT_CUT = re.compile(rf"(?<=\w)\u00ad{_LINE_END}(?=\w)")
 _CUT_BY_HYPHEN = re.compile(
     rf"(?<![\w-])([^\W\d_]*[a-zß-öø-ÿ])[-\u2010]{_LINE_END}"
@@ -57,6 +58,7 @@ _BLOCK_TAG = re.compile(
     re.I,
 )
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});")
+_MATHS_SIGN = re.compile(r"\\[()\[\]]|(?<!\w)\$(?=\S)|(?<=\S)\$(?!\d)|[{}]")
 _EMPHASIS = re.compile(r"(?<!\w)[*_`]{1,3}(?=\S)|(?<=\S)[*_`]{1,3}(?!\w)")
 
 
@@ -65,17 +67,27 @@ def plain(text: str) -> str:
 
     For terminals, titles and comparison; never for what is stored or quoted as evidence.
     """
+    if "\\" in text:
+        text = _without_commands(text)
+    if "$" in text or "\\" in text or "{" in text or "}" in text:
+        text = _MATHS_SIGN.sub("", text)
+    if "*" in text or "_" in text or "`" in text:
+        text = _EMPHASIS.sub("", text)
+    return printable(" ".join(text.split()))
+
+
+def _without_commands(text: str) -> str:
     text = _ENVIRONMENT.sub(" ", text)
     for _ in range(3):  # commands nest, seldom deeper
         text = _FRACTION.sub(r"\1/\2", _COMMAND_WITH_TEXT.sub(r"\1", text))
     text = _ESCAPED.sub(r"\1", text)
-    text = _SYMBOL.sub(lambda m: _SYMBOLS.get(m.group(1), m.group(1)), text)
-    text = re.sub(r"\\[()\[\]]|(?<!\w)\$(?=\S)|(?<=\S)\$(?!\d)|[{}]", "", text)
-    return printable(re.sub(r"\s+", " ", _EMPHASIS.sub("", text)).strip())
+    return _SYMBOL.sub(lambda m: _SYMBOLS.get(m.group(1), m.group(1)), text)
 
 
 def printable(text: str) -> str:
     """`text` without control, zero-width, direction and tag characters: safe for a terminal."""
+    if text.isprintable():  # what is taken out never is
+        return text
     return _CONTROL.sub("", _INVISIBLE.sub("", text))
 
 
@@ -99,7 +111,7 @@ def join_lines(text: str, joined: str = r"\1\2") -> str:
     The hyphen goes from infor-⏎mation and stays in state-of-⏎the-art, GPT-⏎4 and RN-⏎DPO. Whether
     it belongs to well-⏎known cannot be seen; `joined` says what becomes of such words.
     """
-    if "\n" not in text and "\r" not in text:
+    if not _CUT.search(text):
         return text
     text = _CUT_BY_HYPHEN.sub(joined, _SOFT_CUT.sub("", text))
     return _CUT_AT_HYPHEN.sub("-", text)

@@ -14,6 +14,11 @@ _MARKS = "\u0300-\u036f\u0900-\u0963\u0966-\u0df3\u0e31\u0e34-\u0e3a\u0e47-\u0e4
 _LETTERS = rf"[^\W_{_CJK}]+(?:[{_MARKS}]+[^\W_{_CJK}]*)*"  # vowel signs are no letters to `re`
 _TOKEN = re.compile(rf"[{_CJK}]+|\d+(?:[.,]\d+)+|{_LETTERS}(?:[-'’·]{_LETTERS})*")
 _PLURAL_ACRONYM = re.compile(r"\b([A-Z][A-Z0-9]+)s\b")  # the stemmer keeps the s of GPUs
+_STARTS_CJK = re.compile(f"[{_CJK}]")
+_GROUPED = re.compile(r"\d+(?:[.,]\d+)+")
+_POSSESSIVE = re.compile(r"['’]s$")
+_JOINT = re.compile(r"[-'’·]")
+_REMEMBERED = 1 << 16  # tokens: the words of a language come again and again
 _STOP = frozenset(
     "a about above after again all also am an and any are as at be because been before being "
     "below between both but by can could did do does doing down during each few for from further "
@@ -50,16 +55,21 @@ def content_words(text: str) -> list[str]:
     return [token for token in tokens(text) if token not in _STOP]
 
 
-def _terms_of(token: str) -> list[str]:
-    if re.match(f"[{_CJK}]", token):
-        return [token] if len(token) == 1 else [token[i : i + 2] for i in range(len(token) - 1)]
-    if token[0].isdigit() and re.fullmatch(r"\d+(?:[.,]\d+)+", token):
-        return [token.replace(",", "")]
-    parts = [part for part in re.split(r"[-'’·]", re.sub(r"['’]s$", "", token)) if part]
+@lru_cache(maxsize=_REMEMBERED)
+def _terms_of(token: str) -> tuple[str, ...]:
+    if _STARTS_CJK.match(token):
+        return _bigrams(token)
+    if token[0].isdigit() and _GROUPED.fullmatch(token):
+        return (token.replace(",", ""),)
+    parts = [part for part in _JOINT.split(_POSSESSIVE.sub("", token)) if part]
     stems = [_stem(part) for part in parts if part not in _STOP]
     if len(parts) > 1:
         stems.append("".join(parts))
-    return stems
+    return tuple(stems)
+
+
+def _bigrams(run: str) -> tuple[str, ...]:
+    return (run,) if len(run) == 1 else tuple(run[i : i + 2] for i in range(len(run) - 1))
 
 
 def _stem(word: str) -> str:
