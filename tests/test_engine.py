@@ -136,8 +136,10 @@ def test_a_worker_has_the_weights_of_the_driver_whatever_lies_at_their_path(
 
 
 def test_a_worker_of_another_release_does_nothing() -> None:
-    with pytest.raises(ModelError, match="another askpapers"):
-        Worker(Recipe(by_hand), CUT, (), "of another release")
+    foreign = Worker(Recipe(by_hand), CUT, (), "of another release")
+    for work in (foreign.read([], Limits()), foreign.embed([])):
+        with pytest.raises(ModelError, match="another askpapers"):
+            next(work)
 
 
 def test_without_ray_the_engine_says_what_to_install(tmp_path: Path) -> None:

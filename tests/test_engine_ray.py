@@ -8,12 +8,12 @@ import sqlite3
 import time
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from functools import partial
 from itertools import combinations, islice
 from pathlib import Path
 
 import pytest
+from cluster import two_machines
 from command import SEEDS, rag
 from fakes import TOPICS
 from library import Library, SlowEmbedder, abstract
@@ -111,21 +111,6 @@ class Run:
         self.seen.add(what)
 
 
-@contextmanager
-def two_machines() -> Iterator[tuple[str, Callable[[], None]]]:
-    """The address of a cluster of two nodes with a processor each, and how to lose one of them."""
-    from ray.cluster_utils import Cluster
-
-    small = {"num_cpus": 1, "object_store_memory": 100_000_000}
-    cluster = Cluster(initialize_head=True, head_node_args={**small, "include_dashboard": False})
-    try:
-        second = cluster.add_node(**small)
-        cluster.wait_for_nodes()
-        yield cluster.address, lambda: cluster.remove_node(second, allow_graceful=False)
-    finally:
-        cluster.shutdown()
-
-
 def kill_a_worker() -> None:
     os.kill(processes("ray::Worker")[0], signal.SIGKILL)
 
@@ -135,18 +120,21 @@ def test_a_cluster_gives_the_catalog_of_one_process_whatever_is_lost_of_it(
     library: Library, tmp_path: Path, weights: WeightStore
 ) -> None:
     """One cluster for all of it: a start takes many seconds."""
-    with two_machines() as (address, lose_a_machine):
+    with two_machines() as cluster:
         few = sorted(SEEDS.glob("*.txt"))[:1]
-        for side, flags in ("one", []), ("many", ["--engine", "ray", "--ray-address", address]):
+        for side, flags in (
+            ("one", []),
+            ("many", ["--engine", "ray", "--ray-address", cluster.address]),
+        ):
             ran = rag("index", *few, *flags, "--json", data=tmp_path / side)
             assert (ran.code, ran.err, ran.json()["failed"]) == (0, "", [])
         assert dump(tmp_path / "many") == dump(tmp_path / "one")
 
-        with RayEngine(RECIPE, library.built_with, address) as engine:
+        with RayEngine(RECIPE, library.built_with, cluster.address) as engine:
             for phase, hit in (
                 ("reading", kill_a_worker),
                 ("embedding", kill_a_worker),
-                ("embedding", lose_a_machine),
+                ("embedding", cluster.lose_one),
             ):
                 run = Run(library, tmp_path / f"{phase} {hit.__name__}", phase, hit)
                 report = run(engine)

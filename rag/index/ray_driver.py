@@ -175,7 +175,7 @@ def _hire(order: Order) -> _Team:
             actors.append(hired.remote(order.recipe, order.built_with, weights, release_hash()))
     if not actors:
         raise ModelError("The Ray cluster has no processors")
-    ray.get([actor.__ray_ready__.remote() for actor in actors])
+    ray.get([actor.check.remote() for actor in actors])
     return _Team([_Hand(actor) for actor in actors])
 
 
@@ -189,9 +189,10 @@ def _weight(path: Path) -> Weight:
 
 def _lost(error: Exception) -> ModelError:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    in_worker = "creation task" in lines[0] if lines else False  # then the last line has the cause
     return ModelError(
         "The Ray cluster could not do the work",
-        cause=lines[0] if lines else type(error).__name__,
+        cause=lines[-1 if in_worker else 0] if lines else type(error).__name__,
         remedy="What was done is kept: run the command again, or use --engine local.",
     )
 

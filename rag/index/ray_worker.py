@@ -81,8 +81,8 @@ class Weight:
 class Worker:
     """One process of the cluster; it loads the model once, when it first embeds.
 
-    Raises:
-        ModelError: it runs another release than the driver, and could give other results.
+    Every method raises a ModelError where this is another release than the driver's, which could
+    give other results: a worker may find itself on any machine of the cluster.
     """
 
     def __init__(
@@ -92,17 +92,22 @@ class Worker:
         weights: Sequence[Weight],
         release: str,
     ) -> None:
-        if release != release_hash():
-            raise ModelError(
-                "A worker of the cluster runs another askpapers than this machine",
-                remedy="Install the same release on every machine of the cluster.",
-            )
+        self._foreign = release != release_hash()
         self._recipe = recipe
         self._built_with = built_with
         self._weights = weights
 
+    def check(self) -> None:
+        """Whether this worker may work."""
+        if self._foreign:
+            raise ModelError(
+                "A machine of the cluster has another askpapers than this one",
+                remedy="Install the same release on every machine of the cluster.",
+            )
+
     def read(self, jobs: Sequence[Sent], limits: Limits) -> Iterator[list[Answer]]:
         """The parts of each job in order, small ones together."""
+        self.check()
         answers: list[Answer] = []
         records = 0
         for index, sent in enumerate(jobs):
@@ -117,6 +122,7 @@ class Worker:
 
     def embed(self, papers: Sequence[Paper]) -> Iterator[Embedded]:
         """The matrices of one batch."""
+        self.check()
         yield embed(papers, self._embedder, self._built_with)
 
     @cached_property
