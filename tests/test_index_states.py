@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import pytest
 from fakes import TOPICS, HandEmbedder
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
@@ -31,7 +32,8 @@ from rag.index.reader import IndexState
 from rag.index.sync import Options
 from rag.schema import Paper
 
-EXAMPLES = int(os.environ.get("INDEX_STATES", "15"))
+pytestmark = pytest.mark.timeout(900)
+EXAMPLES = int(os.environ.get("INDEX_STATES", "6"))
 ANY = Options(allow_shrink=True)
 NAMES = ("p.txt", "q.txt", "r.txt")
 KILLS = (
