@@ -25,6 +25,8 @@ from rag.index.vectors.local import Generations
 from rag.index.vectors.seam import Facts
 from rag.schema import Paper
 
+WARM = 30  # switches after which Chroma's own caches have stopped to grow
+
 
 @pytest.fixture(scope="module")
 def sound(tmp_path_factory: pytest.TempPathFactory) -> Library:
@@ -169,7 +171,7 @@ def open_files() -> int:
 
 
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="there is no /proc here")
-def test_X14_an_open_reader_takes_20_generations_one_after_another_in_the_same_memory(
+def test_X14_an_open_reader_takes_one_generation_after_another_in_the_same_memory(
     library: Library,
 ) -> None:
     vectors = library.data / "vectors"
@@ -177,7 +179,7 @@ def test_X14_an_open_reader_takes_20_generations_one_after_another_in_the_same_m
     memory: list[int] = []
     with library.reader() as reader:
         vector = library.embedder.embed(["yachts"])[0]
-        for number in range(2, 27):
+        for number in range(2, 2 + WARM + 20):
             shutil.copytree(vectors / "gen-000001", vectors / f"gen-{number:06d}")
             (vectors / "CURRENT").write_text(f"gen-{number:06d}\n")
             with reader.state() as state:
@@ -188,8 +190,8 @@ def test_X14_an_open_reader_takes_20_generations_one_after_another_in_the_same_m
             files.append(open_files())
             memory.append(resident())
     assert library.notices == []
-    assert files[-1] <= files[4]
-    assert memory[-1] - memory[4] < 20_000_000
+    assert files[-1] - files[WARM] < 20  # a generation has some five of them open
+    assert memory[-1] - memory[WARM] < 10_000_000
 
 
 # --- X17: 20,000 rows
