@@ -25,7 +25,7 @@ from rag.index.vectors.local import Generations
 from rag.index.vectors.seam import Facts
 from rag.schema import Paper
 
-WARM = 30  # switches after which Chroma's own caches have stopped to grow
+WARM = 80  # switches after which the pools of Chroma and the allocator have stopped to grow
 
 
 @pytest.fixture(scope="module")
