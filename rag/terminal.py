@@ -91,7 +91,7 @@ def show_report(report: Report) -> None:
     papers, files = _count(report.total.papers, "paper"), _count(report.total.files, "file")
     out.print(f"{papers} from {files}: {', '.join(_changes(report))}.")
     _show_some("not taken:", report.failures)
-    _show_some("mended:", report.notices)
+    _show_some("note:", report.notices)
 
 
 def _changes(report: Report) -> list[str]:

@@ -21,8 +21,10 @@ from rag.corpus import Limits
 from rag.errors import AskPapersError, ModelError
 from rag.index.embedding import Vectors
 from rag.index.engine import LocalEngine
+from rag.index.manifest import Unsearchable
 from rag.index.reader import BuiltWith
 from rag.index.reading import Job, Part
+from rag.index.vectors.seam import Facts, Generation
 
 Ending = Literal["close", "reset", "short", "unfinished chunk", "hang"]
 
@@ -432,3 +434,32 @@ class MeddledEngine(LocalEngine):
 def by_hand(files: Sequence[Path], threads: int) -> HandEmbedder:
     """Makes one as `rag.index.embedding.Recipe` asks for it."""
     return HandEmbedder()
+
+
+class AlikeVectors:
+    """A vector index whose rows cannot be told apart: every build finds that out."""
+
+    place = "nowhere"
+
+    def __init__(self) -> None:
+        self.builds = 0
+
+    def current(self) -> Generation | None:
+        return None
+
+    def build(self, rows: Iterable[tuple[str, Vectors]], facts: Facts) -> Generation:
+        self.builds += 1
+        assert len(list(rows)) == facts.rows
+        raise Unsearchable("8 of 20 rows are not found")
+
+    def discard(self) -> None:
+        pass
+
+    def clean(self) -> None:
+        pass
+
+    def ping(self) -> None:
+        pass
+
+    def close(self) -> None:
+        pass

@@ -10,7 +10,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from fakes import TOPICS, HandEmbedder
+from fakes import TOPICS, AlikeVectors, HandEmbedder
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from library import Library, abstract, one_for_each_topic, same, sentences
@@ -382,3 +382,19 @@ def test_a_file_name_that_is_not_utf_8_is_taken_and_shown(library: Library) -> N
     assert library.index().unchanged == 2
     Path(odd).unlink()
     assert library.index().removed == 1
+
+
+def test_papers_that_no_vector_index_can_tell_apart_are_searched_exactly(library: Library) -> None:
+    vectors = AlikeVectors()
+    library.vectors = lambda _: vectors
+    for number in range(20):
+        library.write(f"{number}.txt", abstract(TOPICS[number]))
+    library.index()
+    assert vectors.builds == 1
+    assert library.nearest(TOPICS[7], 1) == [(sentences(abstract(TOPICS[7]))[0], 1.0)]
+    library.write("more.txt", abstract(TOPICS[20]))
+    library.index()
+    assert vectors.builds == 1  # in vain once more, and as dear as before
+    library.write("more.txt", *[abstract(topic) for topic in TOPICS[20:26]])
+    library.index()
+    assert vectors.builds == 2

@@ -21,10 +21,10 @@ from typing import NoReturn, Self
 import numpy as np
 
 from rag.errors import ResourceError
-from rag.index.chroma import Order
+from rag.index.chroma import UNSEARCHABLE, Order
 from rag.index.disk import with_space
 from rag.index.embedding import Vectors
-from rag.index.manifest import Damaged
+from rag.index.manifest import Damaged, Unsearchable
 
 _BATCH = 2_000
 _ROWS_PER_SECOND = 2_000  # a tenth of what two processors do
@@ -131,7 +131,8 @@ class _Child:
         cause = lines[-1] if lines else f"its process ended with status {code}"
         if code == ResourceError.exit_code:
             raise unwritable(self._folder.parent, cause)
-        raise Damaged(f"The vectors in {self._folder} are not usable", cause=cause)
+        kind = Unsearchable if code == UNSEARCHABLE else Damaged
+        raise kind(f"The vectors in {self._folder} are not usable", cause=cause)
 
 
 def unwritable(root: Path, cause: str) -> ResourceError:

@@ -24,8 +24,8 @@ from rag.index.embedding import Vectors
 from rag.index.manifest import (
     DATABASE,
     Damaged,
-    Manifest,
     Unavailable,
+    Unsearchable,
     check,
     describe,
     is_locked,
@@ -40,7 +40,10 @@ Result = TypeVar("Result")
 Batch = tuple[list[str], Vectors]
 
 _COLLECTION = "papers"
+UNSEARCHABLE = 6  # the exit status of a build whose rows are there and are not found
 _SELF_QUERIES = 20
+_ITSELF = 1e-3  # the cosine distance of a row from itself, at most
+_MOST_MISSED = 0.1  # of a sample; an approximate index misses a row now and then
 _PAGE = 500
 _SEARCH_WIDTH = 200  # hnsw:ef; must reach the number of neighbours that are asked for
 _MOST_AT_ONCE = 2_000
@@ -163,39 +166,42 @@ def verify(folder: Path, moved: Callable[[], None] = lambda: None) -> None:
     `moved` is called after every step.
 
     Raises:
-        Damaged: it does not hold what its manifest says.
+        Damaged: it does not hold what its manifest says; Unsearchable: it does, in vain.
     """
     manifest = read_manifest(folder)
     check(folder, manifest)
     client, collection = _open(folder)
     try:
         seen = 0
-        for page in _pages(collection, manifest):
+        step = max(1, manifest.rows // _SELF_QUERIES)
+        sample: list[Vectors] = []
+        for page in _pages(collection, manifest.rows):
+            sample += [*page[-seen % step :: step]]
             seen += len(page)
             moved()
         if seen != manifest.rows:
             raise Damaged(f"{folder} is damaged", cause=f"{seen} of {manifest.rows} rows")
+        missed = sum(not _finds_itself(collection, vector) for vector in sample)
+        if missed > _MOST_MISSED * len(sample):
+            raise Unsearchable(f"{missed} of {len(sample)} rows are not found")
     finally:
         client.close()
 
 
-def _pages(collection: chromadb.Collection, manifest: Manifest) -> Iterator[Vectors]:
-    """The vectors of a collection, page by page; a sample of them has been found by itself."""
-    step = max(1, manifest.rows // _SELF_QUERIES)
-    for offset in range(0, manifest.rows, _PAGE):
+def _pages(collection: chromadb.Collection, rows: int) -> Iterator[Vectors]:
+    """The vectors of a collection, page by page."""
+    for offset in range(0, rows, _PAGE):
         page = collection.get(include=["embeddings"], limit=_PAGE, offset=offset)
         matrix = np.asarray(page["embeddings"], dtype=np.float32)
         if not np.isfinite(matrix).all():
             raise Damaged("A vector is not finite")
-        for row in range((-offset) % step, len(matrix), step):
-            _find_itself(collection, matrix[row])
         yield matrix
 
 
-def _find_itself(collection: chromadb.Collection, vector: Vectors) -> None:
+def _finds_itself(collection: chromadb.Collection, vector: Vectors) -> bool:
     found = collection.query(query_embeddings=[vector.tolist()], n_results=1, include=["distances"])
-    if not found["distances"] or not found["distances"][0] or found["distances"][0][0] > 1e-3:
-        raise Damaged("A row does not find itself")
+    distances = (found["distances"] or [[]])[0]
+    return bool(len(distances)) and distances[0] <= _ITSELF
 
 
 def _new_collection(client: Client, count: int) -> chromadb.Collection:
@@ -283,6 +289,8 @@ def main(command: str, folder: str) -> int:
     except Exception as error:  # whatever it is, its last line is all that is read
         cause = getattr(error, "cause", "") or getattr(error, "what", "") or str(error)
         sys.stderr.write(" ".join(cause.split()) + "\n")
+        if isinstance(error, Unsearchable):
+            return UNSEARCHABLE
         unwritable = isinstance(error, ResourceError) or is_for_space(error, Path(folder))
         return (ResourceError if unwritable else Damaged).exit_code
     return 0

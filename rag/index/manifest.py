@@ -30,6 +30,13 @@ class Unavailable(Damaged):
     """
 
 
+class Unsearchable(Damaged):
+    """All rows are there, and too many of them are not found: papers that are nearly all alike.
+
+    An approximate index cannot tell them apart; they are searched exactly instead.
+    """
+
+
 @dataclass(frozen=True, slots=True)
 class Manifest:
     """What a generation must be. `files` maps a path to its size and SHA-256.

@@ -23,7 +23,7 @@ from rag.index.filling import Filler
 from rag.index.grouping import regroup, remove
 from rag.index.intake import DEFAULT, Intake, Options, Work
 from rag.index.lock import write_lock
-from rag.index.manifest import Damaged
+from rag.index.manifest import Damaged, Unsearchable
 from rag.index.reader import BuiltWith
 from rag.index.report import Failure, Notice, Progress, Report
 from rag.index.snapshot import Counts
@@ -36,6 +36,7 @@ _SMALLEST_GENERATION = 16
 _DELTA_ROWS = 256
 _DELTA_SHARE = 0.1
 _GROUPED_AT_ONCE = 1_000  # records: small files together, whose terms would else be many segments
+_ALIKE = "papers too much alike for an index of vectors"  # how many there were; see Unsearchable
 _SHRINKS_FROM = 20  # papers below which losing more than half is nothing to ask back about
 
 
@@ -208,6 +209,9 @@ class Indexer:
                 gone = current.facts.rows - (total - added)
                 if added + gone <= max(_DELTA_ROWS, _DELTA_SHARE * total):
                     return
+            alike = snapshot.setting(_ALIKE)
+            if current is None and alike and abs(total - int(alike)) <= _DELTA_SHARE * total:
+                return
         self._build_generation()
 
     def _build_generation(self) -> None:
@@ -222,8 +226,15 @@ class Indexer:
                 for _, content, matrix in snapshot.matrices_since(key, 0, dimension)
             )
             self._progress("building", 0, total)
-            self.vectors.build(rows, Facts(key, dimension, total, snapshot.revision))
-            self._progress("building", total, total)
+            try:
+                self.vectors.build(rows, Facts(key, dimension, total, snapshot.revision))
+                alike = ""
+            except Unsearchable:
+                self.vectors.discard()  # searched exactly
+                alike = str(total)
+        with self.catalog.writing() as writer:
+            writer.set(_ALIKE, alike)
+        self._progress("building", total, total)
 
 
 @contextmanager

@@ -20,9 +20,10 @@ import numpy as np
 
 from rag.index.catalog import Catalog
 from rag.index.embedding import Vectors, paper_vector
-from rag.index.manifest import Damaged, Unavailable
+from rag.index.manifest import Damaged, Unavailable, Unsearchable
 
 _SELF_QUERIES = 20
+_MOST_MISSED = 0.1
 _ITSELF = 0.999  # the cosine of a row with itself, whatever a store rounds to
 
 
@@ -137,15 +138,19 @@ def batches(
 
 
 def find_themselves(generation: Generation, catalog: Catalog) -> None:
-    """Look for a sample of the catalog's vectors: each must find a row in its own place.
+    """Look for a sample of the catalog's vectors: nine in ten must find a row in their own place.
 
     Raises:
-        Damaged: one does not.
+        Unsearchable: they do not.
     """
     facts = generation.facts
     with catalog.reading() as snapshot:
         sample = snapshot.sample(facts.model, facts.revision, facts.dimension, _SELF_QUERIES)
-    for matrix in sample:
-        found = generation.query(paper_vector(matrix), 1)
-        if not found or found[0][1] < _ITSELF:
-            raise Damaged(f"{generation.name} is damaged", cause="a row does not find itself")
+    missed = sum(not _finds_itself(generation, paper_vector(matrix)) for matrix in sample)
+    if missed > _MOST_MISSED * len(sample):
+        raise Unsearchable(f"{missed} of {len(sample)} rows of {generation.name} are not found")
+
+
+def _finds_itself(generation: Generation, vector: Vectors) -> bool:
+    found = generation.query(vector, 1)
+    return bool(found) and found[0][1] >= _ITSELF

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from rag.index.catalog import Catalog
 from rag.index.embedding import Vectors
-from rag.index.manifest import Damaged
+from rag.index.manifest import Damaged, Unsearchable
 from rag.index.vectors.record import Record, Records, new_token, next_name
 from rag.index.vectors.seam import Facts, Unreachable, batches, find_themselves
 from rag.index.vectors.wire import Account, Patience, Wire
@@ -125,7 +125,7 @@ class ChromaServer:
             ServerGeneration(record, self._records, self._building).verify()
         except BaseException as error:
             self._remove(name)
-            if isinstance(error, Damaged) and not isinstance(error, Unreachable):
+            if isinstance(error, Damaged) and not isinstance(error, Unreachable | Unsearchable):
                 raise Unreachable(
                     f"The vector server {self.place} did not keep what it was sent",
                     cause=f"{error.what}: {error.cause}" if error.cause else error.what,

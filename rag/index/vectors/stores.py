@@ -17,7 +17,7 @@ from uuid import UUID
 
 from rag.index.catalog import Catalog
 from rag.index.embedding import Vectors, paper_vector
-from rag.index.manifest import Damaged
+from rag.index.manifest import Damaged, Unsearchable
 from rag.index.vectors.record import Record, Records, new_token, next_name
 from rag.index.vectors.seam import Facts, Unreachable, batches, find_themselves
 from rag.index.vectors.shelf import Shelf
@@ -113,7 +113,7 @@ class StoreIndex:
             generation.verify()
         except BaseException as error:
             self._shelf.delete(name)
-            if isinstance(error, Damaged) and not isinstance(error, Unreachable):
+            if isinstance(error, Damaged) and not isinstance(error, Unreachable | Unsearchable):
                 raise Unreachable(
                     f"The vector store {self.place} did not keep what it was given",
                     cause=error.cause or error.what,
