@@ -12,14 +12,18 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, cast
 
 import numpy as np
 
 from rag.answering.generation import Completion, Finish, Request
+from rag.corpus import Limits
 from rag.errors import AskPapersError, ModelError
 from rag.index.embedding import Vectors
+from rag.index.engine import LocalEngine
 from rag.index.manifest import Unsearchable
+from rag.index.reader import BuiltWith
+from rag.index.reading import Job, Part
 from rag.index.vectors.seam import Facts, Generation
 
 Ending = Literal["close", "reset", "short", "unfinished chunk", "hang"]
@@ -396,6 +400,35 @@ class HandEmbedder:
         words = [word.strip(".,?!").casefold() for word in text.split()]
         counts = [words.count(topic) for topic in TOPICS]
         return [*counts, 0 if any(counts) else 1]
+
+
+class FaultyEmbedder(HandEmbedder):
+    """One whose answer is spoiled from the call `since` on, counted from 1."""
+
+    def __init__(self, spoil: Callable[[Vectors], Any], since: int = 1) -> None:
+        super().__init__()
+        self.spoil = spoil
+        self.since = since
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        vectors = super().embed(texts)
+        return vectors if self.calls < self.since else cast("Vectors", self.spoil(vectors))
+
+
+class MeddledEngine(LocalEngine):
+    """Calls `meddle` once, after the first part of a file was read."""
+
+    def __init__(
+        self, embedder: HandEmbedder, cut: BuiltWith, meddle: Callable[[], object]
+    ) -> None:
+        super().__init__(embedder, cut)
+        self.meddle = meddle
+
+    def read(self, jobs: Iterable[Job], limits: Limits) -> Iterator[tuple[Job, Part]]:
+        for number, found in enumerate(super().read(jobs, limits)):
+            yield found
+            if number == 0:
+                self.meddle()
 
 
 def by_hand(files: Sequence[Path], threads: int) -> HandEmbedder:

@@ -53,7 +53,7 @@ def shrink(library: Library, before: int, after: int) -> None:
 
 
 @pytest.mark.parametrize(("before", "after"), [(20, 9), (21, 10), (60, 1)])
-def test_i02_losing_more_than_half_of_20_papers_has_to_be_meant(
+def test_I02_losing_more_than_half_of_20_papers_has_to_be_meant(
     library: Library, before: int, after: int
 ) -> None:
     shrink(library, before, after)
@@ -67,14 +67,14 @@ def test_i02_losing_more_than_half_of_20_papers_has_to_be_meant(
 
 
 @pytest.mark.parametrize(("before", "after"), [(19, 1), (20, 10), (60, 30)])
-def test_i02_fewer_papers_or_a_smaller_loss_need_no_flag(
+def test_I02_fewer_papers_or_a_smaller_loss_need_no_flag(
     library: Library, before: int, after: int
 ) -> None:
     shrink(library, before, after)
     assert library.index().removed == before - after
 
 
-def test_i02_a_removed_file_counts_as_well_and_a_new_one_makes_up_for_it(library: Library) -> None:
+def test_I02_a_removed_file_counts_as_well_and_a_new_one_makes_up_for_it(library: Library) -> None:
     library.write("a.txt", *[abstract(topic) for topic in TOPICS])
     library.index()
     (library.papers / "a.txt").unlink()
@@ -123,7 +123,7 @@ def test_life_003_a_file_that_left_the_folder_leaves_the_index(library: Library)
     assert stored_anywhere(library, "Heronsgate") == []
 
 
-def test_life_005_a_failed_update_keeps_the_old_version_and_the_next_run_makes_it(
+def test_I15_life_005_a_failed_update_keeps_the_old_version_and_the_next_run_makes_it(
     library: Library,
 ) -> None:
     one, two = abstract("apples", about="version one"), abstract("apples", about="version two")

@@ -100,7 +100,7 @@ def test_a_setting_that_cannot_be_is_2(tmp_path: Path, env: dict[str, str], word
         (bytes(range(256)) * 20, "not readable as text"),
         ("folder", "holds no papers"),
     ],
-    ids=["missing", "empty", "binary", "folder"],
+    ids=["I03 missing", "I01 empty", "I01 binary", "I01 folder"],
 )
 def test_an_input_without_papers_is_2(
     tmp_path: Path, content: bytes | str | None, words: str
@@ -117,7 +117,7 @@ def test_an_input_without_papers_is_2(
 
 
 @pytest.mark.parametrize("command", [["search"], ["ask", "--llm", "none"], ["summarize"]])
-def test_without_an_index_it_is_3(tmp_path: Path, command: list[str]) -> None:
+def test_X01_without_an_index_it_is_3(tmp_path: Path, command: list[str]) -> None:
     ran = rag(*command, "apples", data=tmp_path / "data")
     assert (ran.code, ran.out) == (3, "")
     assert "Run `rag index` first" in ran.error_line

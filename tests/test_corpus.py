@@ -293,7 +293,7 @@ def test_a_folder_is_searched_to_the_bottom_in_a_stable_order(tmp_path: Path) ->
 
 
 @pytest.mark.timeout(10)
-def test_links_out_of_the_folder_loops_and_pipes_are_passed_over(tmp_path: Path) -> None:
+def test_I20_links_out_of_the_folder_loops_and_pipes_are_passed_over(tmp_path: Path) -> None:
     outside = written(tmp_path, FIRST, "outside.txt")
     folder = tmp_path / "folder"
     folder.mkdir()
@@ -312,7 +312,7 @@ def test_links_out_of_the_folder_loops_and_pipes_are_passed_over(tmp_path: Path)
 
 
 @pytest.mark.parametrize("name", ["missing.txt", "missing/deeper", "file.txt/below"])
-def test_a_path_that_is_not_there_is_named(tmp_path: Path, name: str) -> None:
+def test_I03_a_path_that_is_not_there_is_named(tmp_path: Path, name: str) -> None:
     written(tmp_path, FIRST, "file.txt")
     with pytest.raises(InputError) as caught:
         find_files([tmp_path / name])

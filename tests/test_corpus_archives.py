@@ -160,7 +160,7 @@ def test_members_can_be_read_again_and_out_of_order(tmp_path: Path) -> None:
     ["../../evil.txt", "/abs.txt", "a/../../b.txt", "..\\evil.txt", "C:\\evil.txt", "\\a.txt"],
 )
 @pytest.mark.parametrize("kind", ["zip", "tar"])
-def test_i21_a_name_that_leads_out_of_the_archive_is_refused(
+def test_I21_a_name_that_leads_out_of_the_archive_is_refused(
     tmp_path: Path, name: str, kind: str
 ) -> None:
     members = {name: b"x" * 50, "good.txt": FIRST.encode()}
@@ -171,7 +171,7 @@ def test_i21_a_name_that_leads_out_of_the_archive_is_refused(
     assert sorted(path.name for path in tmp_path.iterdir()) == [f"export.{kind}"]
 
 
-def test_i21_links_devices_and_nested_archives_are_refused_by_name(tmp_path: Path) -> None:
+def test_I21_links_devices_and_nested_archives_are_refused_by_name(tmp_path: Path) -> None:
     data = tarred(
         special("passwd.txt", tarfile.SYMTYPE, "/etc/passwd"),
         special("hard.txt", tarfile.LNKTYPE, "good.txt"),
@@ -193,7 +193,7 @@ def test_i21_links_devices_and_nested_archives_are_refused_by_name(tmp_path: Pat
     }
 
 
-def test_i21_links_and_encrypted_members_of_a_zip_are_refused(tmp_path: Path) -> None:
+def test_I21_links_and_encrypted_members_of_a_zip_are_refused(tmp_path: Path) -> None:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as archive:
         link = zipfile.ZipInfo("link.txt")
@@ -213,7 +213,7 @@ def test_i21_links_and_encrypted_members_of_a_zip_are_refused(tmp_path: Path) ->
     }
 
 
-def test_i21_a_wrong_checksum_costs_its_member_only(tmp_path: Path) -> None:
+def test_I21_a_wrong_checksum_costs_its_member_only(tmp_path: Path) -> None:
     data = bytearray(zipped({"bad.txt": FIRST.encode(), "good.txt": FIRST.encode()}, 0))
     data[data.index(b"stable")] ^= 1
     found = found_in(tmp_path, bytes(data))
@@ -222,7 +222,7 @@ def test_i21_a_wrong_checksum_costs_its_member_only(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["x.zip", "x.tar", "x.tar.gz", "x.txt.gz", "x.tar.xz"])
-def test_i21_what_is_cut_off_is_told(tmp_path: Path, name: str) -> None:
+def test_I21_what_is_cut_off_is_told(tmp_path: Path, name: str) -> None:
     noise = os.urandom(40_000).hex().encode()
     members = {"a.txt": FIRST.encode(), "b.txt": noise, "c.txt": FIRST.encode()}
     whole = {
@@ -238,7 +238,7 @@ def test_i21_what_is_cut_off_is_told(tmp_path: Path, name: str) -> None:
     assert taken(found) == kept
 
 
-def test_i21_a_tar_without_its_end_is_told(tmp_path: Path) -> None:
+def test_I21_a_tar_without_its_end_is_told(tmp_path: Path) -> None:
     found = found_in(tmp_path, tarred(("a.txt", FIRST.encode()))[:1024], "x.tar")
     assert taken(found) == {"x.tar/a.txt": FIRST}
     assert "cut off" in refused(found)["x.tar"]
@@ -249,7 +249,7 @@ def test_i21_a_tar_without_its_end_is_told(tmp_path: Path) -> None:
 @settings(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
-def test_i21_any_damage_ends_in_members_and_refusals(
+def test_I21_any_damage_ends_in_members_and_refusals(
     tmp_path: Path, name: str, data: st.DataObject
 ) -> None:
     packed = bytearray(PACKED[name]())
@@ -273,7 +273,7 @@ def test_a_file_that_only_has_the_suffix_of_an_archive_is_told(tmp_path: Path, n
     assert only.remedy
 
 
-def test_i21_limits_are_named_and_other_members_survive(tmp_path: Path) -> None:
+def test_I21_limits_are_named_and_other_members_survive(tmp_path: Path) -> None:
     members = {
         "bomb.txt": b"\0" * 3_000_000,
         "large.txt": os.urandom(1_100_000),
@@ -289,7 +289,7 @@ def test_i21_limits_are_named_and_other_members_survive(tmp_path: Path) -> None:
     assert "max_expansion = 100" in refused(found)["export.zip/bomb.txt"]
 
 
-def test_i21_the_sum_of_the_members_is_held_against_the_limits(tmp_path: Path) -> None:
+def test_I21_the_sum_of_the_members_is_held_against_the_limits(tmp_path: Path) -> None:
     noise = {f"{n}.txt": os.urandom(400_000).hex().encode()[:400_000] for n in range(4)}
     for name, data in (("x.zip", zipped(noise)), ("x.tar", tarred(*noise.items()))):
         found = found_in(tmp_path, data, name, Limits(file_mb=1))
@@ -301,7 +301,7 @@ def taken_labels(found: Found) -> Iterator[str]:
     return (one.label for one in found if isinstance(one, SourceFile))
 
 
-def test_i21_a_zip_whose_members_share_their_bytes_is_refused(tmp_path: Path) -> None:
+def test_I21_a_zip_whose_members_share_their_bytes_is_refused(tmp_path: Path) -> None:
     """As in Fifield's bomb: every entry of the table of contents points at the same bytes."""
     data = zipped({"000.txt": (b"%d" % 7) * 250_000})
     end = data.index(b"PK\5\6")
@@ -316,7 +316,7 @@ def test_i21_a_zip_whose_members_share_their_bytes_is_refused(tmp_path: Path) ->
     assert refused(found)
 
 
-def test_i21_too_many_members_are_refused(tmp_path: Path) -> None:
+def test_I21_too_many_members_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "x.tar.gz"
     header = tarfile.TarInfo("same.txt").tobuf(tarfile.USTAR_FORMAT)
     path.write_bytes(gzip.compress(header * (MOST_MEMBERS + 1) + b"\0" * 1024, 1))
@@ -387,7 +387,7 @@ def long_name(megabytes: int) -> bytes:
         ("x.txt.xz", lambda: lzma.compress(b"\0" * 400_000_000, preset=0)),
     ],
 )
-def test_i21_memory_stays_small_whatever_a_bomb_holds(
+def test_I21_memory_stays_small_whatever_a_bomb_holds(
     tmp_path: Path, name: str, data: Callable[[], bytes]
 ) -> None:
     path = tmp_path / name
@@ -399,7 +399,7 @@ def test_i21_memory_stays_small_whatever_a_bomb_holds(
     assert "max_expansion = 200" in told or "a name or directory" in told
 
 
-def test_i24_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
+def test_I24_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
     line = '{"abstract": "%s %d"}\n'
     path = tmp_path / "large.jsonl"
     with path.open("w") as file:
@@ -414,7 +414,7 @@ def test_i24_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.timeout(20)
-def test_i20_what_is_no_file_of_the_folder_is_skipped_with_its_reason(tmp_path: Path) -> None:
+def test_I20_what_is_no_file_of_the_folder_is_skipped_with_its_reason(tmp_path: Path) -> None:
     folder = tmp_path / "f"
     (folder / "sub").mkdir(parents=True)
     (folder / "good.txt").write_text(FIRST)
@@ -447,7 +447,7 @@ def test_i20_what_is_no_file_of_the_folder_is_skipped_with_its_reason(tmp_path: 
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
-def test_i20_an_unreadable_folder_is_told_and_the_rest_is_read(tmp_path: Path) -> None:
+def test_I20_an_unreadable_folder_is_told_and_the_rest_is_read(tmp_path: Path) -> None:
     (tmp_path / "good.txt").write_text(FIRST)
     locked = tmp_path / "locked"
     locked.mkdir(mode=0)
@@ -459,7 +459,7 @@ def test_i20_an_unreadable_folder_is_told_and_the_rest_is_read(tmp_path: Path) -
     assert "Permission denied" in refused(found)[f"{tmp_path.name}/locked"]
 
 
-def test_i27_names_are_shown_with_what_would_deceive_written_out(tmp_path: Path) -> None:
+def test_I27_names_are_shown_with_what_would_deceive_written_out(tmp_path: Path) -> None:
     names = [
         "new\nline.txt",
         "quo\"te'.txt",

@@ -217,7 +217,7 @@ HALF = r"\udc63"
 
 
 @pytest.mark.parametrize("name", ["a.json", "a.jsonl"])
-def test_half_characters_and_controls_are_cleaned_everywhere_and_told(name: str) -> None:
+def test_I06_half_characters_and_controls_are_cleaned_everywhere_and_told(name: str) -> None:
     said = {
         "title": "Bad\x00 Glyphs",
         "abstract": f"The energy is {HALF}{HALF} and \x1b[31msmall.",

@@ -257,7 +257,7 @@ def encrypted(password: str, algorithm: str) -> bytes:
 
 
 @pytest.mark.parametrize("algorithm", ["RC4-128", "AES-256"])
-def test_i23_a_password_is_told_and_an_empty_one_is_none(algorithm: str) -> None:
+def test_I23_a_password_is_told_and_an_empty_one_is_none(algorithm: str) -> None:
     assert "encrypted" in rejected(encrypted("secret", algorithm)).reason
     assert record(encrypted("", algorithm)).text == ABSTRACT
 
@@ -277,22 +277,22 @@ BROKEN = {
 
 
 @pytest.mark.parametrize(("data", "words"), BROKEN.values(), ids=BROKEN)
-def test_i23_a_pdf_without_readable_text_is_told(data: bytes, words: str) -> None:
+def test_I23_a_pdf_without_readable_text_is_told(data: bytes, words: str) -> None:
     assert words in rejected(data).reason
 
 
-def test_i23_another_kind_of_file_with_the_name_of_a_pdf_is_told() -> None:
+def test_I23_another_kind_of_file_with_the_name_of_a_pdf_is_told() -> None:
     with pytest.raises(InputError, match=r"paper\.pdf is no PDF \(it begins with <html>"):
         read(b"<html><body>Please log in.</body></html>")
 
 
-def test_i23_too_many_pages_are_refused_with_the_limit() -> None:
+def test_I23_too_many_pages_are_refused_with_the_limit() -> None:
     found = rejected(pdf(*[PAPER] * 12), Limits(pages=11))
     assert "12 pages, max_pages = 11" in found.reason
 
 
 @pytest.mark.timeout(60)
-def test_i23_the_reader_is_ended_at_the_limit() -> None:
+def test_I23_the_reader_is_ended_at_the_limit() -> None:
     endless = pdf(b"BT /F 9 Tf " + b"(a) Tj 0 -9 Td " * 3_000_000 + b"ET")
     assert len(endless) < 500_000
     start = time.monotonic()

@@ -634,7 +634,7 @@ GOOD = json.dumps(PAPERS[0])
         (f'[{GOOD}, {{"abstract": "\\x41"}}, {GOOD}]', (2, 1, "not valid JSON at line 1, column")),
     ],
 )
-def test_a_bad_record_of_a_list_is_told_and_the_next_ones_are_read(
+def test_I04_I22_a_bad_record_of_a_list_is_told_and_the_next_ones_are_read(
     data: str, expected: tuple[int, int, str]
 ) -> None:
     first, bad, last = told(data, "a.json")

@@ -289,13 +289,13 @@ def laughs() -> str:
     ],
     ids=["billion laughs", "external", "parameter"],
 )
-def test_i22_entities_are_refused_and_told(text: str, words: list[str]) -> None:
+def test_I22_entities_are_refused_and_told(text: str, words: list[str]) -> None:
     message = refusal(text)
     assert all(word in message for word in words), message
 
 
 @pytest.mark.timeout(60)
-def test_i22_a_record_nested_too_deeply_is_refused_and_the_next_is_taken() -> None:
+def test_I22_a_record_nested_too_deeply_is_refused_and_the_next_is_taken() -> None:
     deep = "<a>" * 200_000 + "</a>" * 200_000
     found = read(feed(entry("One."), entry(deep), entry("Three.")))
     assert [type(one) for one in found] == [Record, Rejected, Record]
@@ -304,13 +304,13 @@ def test_i22_a_record_nested_too_deeply_is_refused_and_the_next_is_taken() -> No
 
 
 @pytest.mark.timeout(60)
-def test_i22_endless_nesting_ends_the_reading() -> None:
+def test_I22_endless_nesting_ends_the_reading() -> None:
     found = read(feed(entry("One."), entry("<a>" * 1_100_000)))
     assert [type(one) for one in found] == [Record, Rejected]
     assert refusal("<a>" * 1_100_000)
 
 
-def test_i22_a_record_larger_than_any_paper_is_refused_and_the_next_is_taken() -> None:
+def test_I22_a_record_larger_than_any_paper_is_refused_and_the_next_is_taken() -> None:
     found = read(feed(entry("x" * 9_000_000), entry("Two.")))
     assert isinstance(found[0], Rejected)
     assert "8,000,000" in found[0].reason
@@ -318,7 +318,7 @@ def test_i22_a_record_larger_than_any_paper_is_refused_and_the_next_is_taken() -
 
 
 @pytest.mark.timeout(60)
-def test_i22_a_tag_that_does_not_end_is_refused_before_it_fills_the_memory() -> None:
+def test_I22_a_tag_that_does_not_end_is_refused_before_it_fills_the_memory() -> None:
     found = read(feed(entry("One."), f"<entry><a b='{'x' * 30_000_000}'/></entry>"))
     assert isinstance(found[0], Record)
     assert isinstance(found[1], Rejected)

@@ -82,7 +82,7 @@ def content(data: bytes, name: str = "a.txt") -> Content:
 
 
 @pytest.mark.parametrize(("text", "encoding"), LEGACY)
-def test_text_in_an_older_encoding_is_decoded_and_the_guess_is_told(
+def test_I06_text_in_an_older_encoding_is_decoded_and_the_guess_is_told(
     text: str, encoding: str
 ) -> None:
     file = content(text.encode(encoding))
@@ -127,7 +127,9 @@ def test_one_line_longer_than_the_sample_is_guessed_too(text: str, encoding: str
         ("utf-32-be", codecs.BOM_UTF32_BE),
     ],
 )
-def test_unicode_with_or_without_a_mark_is_certain(text: str, encoding: str, mark: bytes) -> None:
+def test_I06_unicode_with_or_without_a_mark_is_certain(
+    text: str, encoding: str, mark: bytes
+) -> None:
     file = content(mark + text.encode(encoding))
     assert file.start == text
     assert (file.text(), file.notes) == (text, ())
@@ -135,7 +137,7 @@ def test_unicode_with_or_without_a_mark_is_certain(text: str, encoding: str, mar
 
 @pytest.mark.parametrize("text", LATIN)
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
-def test_utf_16_without_a_mark_is_seen_by_its_zeros(text: str, encoding: str) -> None:
+def test_I06_utf_16_without_a_mark_is_seen_by_its_zeros(text: str, encoding: str) -> None:
     file = content(text.encode(encoding))
     assert (file.text(), file.notes) == (text, ())
 
@@ -151,7 +153,7 @@ def test_a_character_across_two_blocks_is_whole(block: int) -> None:
 
 
 @pytest.mark.parametrize("text", [FRENCH, RUSSIAN, CHINESE, JAPANESE, KOREAN])
-def test_utf_8_with_a_broken_byte_stays_utf_8(text: str) -> None:
+def test_I06_utf_8_with_a_broken_byte_stays_utf_8(text: str) -> None:
     file = content(text[:20].encode() + b"\xff" + text[20:].encode())
     assert file.text() == f"{text[:20]}\ufffd{text[20:]}"
     (note,) = file.notes
@@ -167,7 +169,7 @@ def test_a_character_that_a_broken_download_cut_is_replaced() -> None:
     assert "unreadable" in whole.notes[0]
 
 
-def test_halves_of_surrogate_pairs_in_the_file_are_replaced() -> None:
+def test_I06_halves_of_surrogate_pairs_in_the_file_are_replaced() -> None:
     encoded = content("The energy is \udc63\udc65 and small.".encode("utf-8", "surrogatepass"))
     assert encoded.text() == "The energy is \ufffd\ufffd\ufffd\ufffd\ufffd\ufffd and small."
     wide = content("\ufeffThe energy is \udc63 and small.".encode("utf-16-le", "surrogatepass"))
@@ -189,7 +191,7 @@ def test_halves_of_surrogate_pairs_in_the_file_are_replaced() -> None:
     ],
     ids=["all bytes", "zeros", "mostly zeros", "gzip", "png", "short", "long", "text first"],
 )
-def test_what_is_no_text_is_refused_by_name(data: bytes) -> None:
+def test_I06_what_is_no_text_is_refused_by_name(data: bytes) -> None:
     file = content(data, "broken.txt")
     with pytest.raises(InputError) as caught:
         file.text()
@@ -224,7 +226,7 @@ def test_control_characters_leave_what_is_stored_and_offsets_count_without_them(
         assert not CONTROL.search(paper.text + paper.title)
 
 
-def test_one_zero_byte_does_not_make_a_file_binary() -> None:
+def test_I06_one_zero_byte_does_not_make_a_file_binary() -> None:
     assert content(b"text with a \0 in it, and it is long enough").text() == (
         "text with a  in it, and it is long enough"
     )

@@ -26,7 +26,7 @@ def library(tmp_path: Path) -> Library:
     return Library(tmp_path)
 
 
-def test_the_second_run_embeds_nothing_and_changes_nothing(library: Library) -> None:
+def test_I09_the_second_run_embeds_nothing_and_changes_nothing(library: Library) -> None:
     library.write("a.txt", abstract("apples"), abstract("bridges"))
     library.write("b.txt", abstract("clouds"))
     first = library.index()
@@ -39,7 +39,7 @@ def test_the_second_run_embeds_nothing_and_changes_nothing(library: Library) -> 
     assert library.newly_embedded() == []
 
 
-def test_an_edited_paper_is_the_only_one_embedded_and_its_old_text_is_gone(
+def test_I10_an_edited_paper_is_the_only_one_embedded_and_its_old_text_is_gone(
     library: Library,
 ) -> None:
     library.write("a.txt", *[abstract(topic) for topic in TOPICS[:10]])
@@ -133,7 +133,9 @@ def test_a_file_that_became_unreadable_is_named_and_keeps_its_older_papers(
     assert library.texts() == {abstract("apples"), abstract("clouds")}
 
 
-def test_where_nothing_can_be_read_there_is_an_error_and_the_index_stays(library: Library) -> None:
+def test_I01_where_nothing_can_be_read_there_is_an_error_and_the_index_stays(
+    library: Library,
+) -> None:
     (library.papers / "a.txt").write_bytes(b"\x00\x01")
     with pytest.raises(InputError, match=r"papers/a\.txt"):
         library.index()
@@ -147,7 +149,7 @@ def test_where_nothing_can_be_read_there_is_an_error_and_the_index_stays(library
     assert library.texts() == {abstract("apples")}
 
 
-def test_an_embedder_that_fails_loses_neither_old_papers_nor_work_done(tmp_path: Path) -> None:
+def test_I11_an_embedder_that_fails_loses_neither_old_papers_nor_work_done(tmp_path: Path) -> None:
     library = Library(tmp_path)
     library.write("a.txt", abstract("apples"))
     library.index()
@@ -188,7 +190,11 @@ OTHER_SETTINGS: dict[str, tuple[Callable[[], HandEmbedder], BuiltWith, str]] = {
 }
 
 
-@pytest.mark.parametrize("name", OTHER_SETTINGS)
+@pytest.mark.parametrize(
+    "name",
+    OTHER_SETTINGS,
+    ids=["X02 model", "X04 sentences", "X04 word pieces", "X03 weights"],
+)
 def test_an_index_of_other_settings_is_refused_until_it_is_rebuilt(
     library: Library, name: str
 ) -> None:
@@ -352,7 +358,7 @@ def test_a_data_folder_that_cannot_be_made_is_a_fault_of_this_machine(library: L
         library.index()
 
 
-def test_before_the_first_run_there_is_no_index(library: Library) -> None:
+def test_X01_before_the_first_run_there_is_no_index(library: Library) -> None:
     with pytest.raises(IndexUnusable, match="Run `rag index`"):
         library.search("apples")
     assert not library.data.exists()

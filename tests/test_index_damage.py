@@ -118,6 +118,16 @@ MORE_DAMAGE: dict[str, Damage] = {
     "CURRENT outside": lambda v: write(v / "CURRENT", b"gen-../../etc\n"),
     "CURRENT a folder": current_is_a_folder,
 }
+OWN_CODES = {"90 GB of links": "X06", "no database": "X07"}
+
+
+def code_of(name: str) -> str:
+    """A damage after the code of the case that it is one of."""
+    if "manifest" in name:
+        return f"X09 {name}"
+    if "CURRENT" in name or name == "no generation":
+        return f"X08 {name}"
+    return f"{OWN_CODES.get(name, 'X05')} {name}"
 
 
 def test_the_vector_index_is_on_disk(library: Library) -> None:
@@ -125,7 +135,7 @@ def test_the_vector_index_is_on_disk(library: Library) -> None:
     assert set(SEGMENT_FILES) <= there
 
 
-@pytest.mark.parametrize("name", DAMAGE)
+@pytest.mark.parametrize("name", DAMAGE, ids=code_of)
 def test_damage_is_repaired_from_the_catalog_before_the_first_result(
     library: Library, name: str
 ) -> None:
@@ -144,7 +154,7 @@ def test_damage_is_repaired_from_the_catalog_before_the_first_result(
     assert len(library.notices) == 1
 
 
-@pytest.mark.parametrize("name", [*DAMAGE, *MORE_DAMAGE])
+@pytest.mark.parametrize("name", [*DAMAGE, *MORE_DAMAGE], ids=code_of)
 def test_damage_is_seen_before_chroma_opens_the_folder(library: Library, name: str) -> None:
     (DAMAGE | MORE_DAMAGE)[name](library.data / "vectors")
     with pytest.raises(Damaged) as caught:
@@ -154,7 +164,7 @@ def test_damage_is_seen_before_chroma_opens_the_folder(library: Library, name: s
     assert str(library.data / "vectors") in str(caught.value)
 
 
-def test_without_a_current_generation_every_paper_is_compared_and_the_next_run_builds(
+def test_X08_without_a_current_generation_every_paper_is_compared_and_the_next_run_builds(
     library: Library,
 ) -> None:
     (library.data / "vectors" / "CURRENT").unlink()
@@ -176,7 +186,7 @@ def test_a_generation_that_breaks_while_it_is_open_is_replaced(library: Library)
     assert library.generation == "gen-000002"
 
 
-def test_leftovers_of_a_build_that_was_killed_are_removed(library: Library) -> None:
+def test_I16_leftovers_of_a_build_that_was_killed_are_removed(library: Library) -> None:
     leftover = library.data / "vectors" / "gen-000009.tmp"
     leftover.mkdir()
     (leftover / "chroma.sqlite3").write_bytes(b"half")
@@ -229,7 +239,7 @@ def test_the_command_line_tells_a_damaged_catalog_in_one_line(
     assert not catalog["ok"]
 
 
-def test_the_command_line_repairs_and_says_so(seeds_config: Config, tmp_path: Path) -> None:
+def test_X05_the_command_line_repairs_and_says_so(seeds_config: Config, tmp_path: Path) -> None:
     data = shutil.copytree(seeds_config.data_dir, tmp_path / "data")
     flip(segment(data / "vectors") / "data_level0.bin")
     checked = rag("doctor", "--json", env={"RAG_LLM": "none"}, data=data)

@@ -97,7 +97,7 @@ def check_completed(library: Library) -> None:
 
 
 @pytest.mark.parametrize("kilobytes", [0, 8, 64, 128, 192, 256, 384, 512, 1024])
-def test_writes_that_fail_from_some_size_on_end_in_one_line(
+def test_I17_writes_that_fail_from_some_size_on_end_in_one_line(
     library: Library, kilobytes: int
 ) -> None:
     ran = run(library, limit=no_file_above(kilobytes << 10))
@@ -109,7 +109,7 @@ def test_writes_that_fail_from_some_size_on_end_in_one_line(
 
 
 @pytest.mark.parametrize("kilobytes", [0, 32, 128, 256])
-def test_so_does_the_first_run_of_all(indexed: Library, tmp_path: Path, kilobytes: int) -> None:
+def test_I17_so_does_the_first_run_of_all(indexed: Library, tmp_path: Path, kilobytes: int) -> None:
     library = indexed.like(indexed.embedder)
     library.data = tmp_path / "fresh"
     ran = run(library, limit=no_file_above(kilobytes << 10))
@@ -148,7 +148,7 @@ def fill_up(disk: Path, left: int) -> Path:
 
 
 @pytest.mark.parametrize("kilobytes", [0, 16, 64, 150, 300, 500, 800, 1000])
-def test_a_disk_that_runs_full(library: Library, tmp_path: Path, kilobytes: int) -> None:
+def test_I17_a_disk_that_runs_full(library: Library, tmp_path: Path, kilobytes: int) -> None:
     with small_disk(tmp_path / "disk", "6m") as disk:
         library.data = Path(shutil.copytree(library.data, disk / "data"))
         ballast = fill_up(disk, kilobytes << 10)
@@ -203,7 +203,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_what_may_not_be_written_or_replaced_is_named(library: Library, name: str) -> None:
+def test_I18_what_may_not_be_written_or_replaced_is_named(library: Library, name: str) -> None:
     FAULTS[name](library.data)
     ran = run(library, prefix=without_privileges())
     assert ran.code == 5, ran.err

@@ -69,7 +69,7 @@ def shown(library: Library) -> set[str]:
 
 
 @pytest.mark.parametrize("seed", range(SERIES))
-def test_a_killed_run_leaves_the_old_or_the_new_papers_and_the_next_one_completes_it(
+def test_I16_a_killed_run_leaves_the_old_or_the_new_papers_and_the_next_one_completes_it(
     tmp_path: Path, seed: int
 ) -> None:
     rng = random.Random(seed)

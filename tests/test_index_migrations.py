@@ -167,7 +167,7 @@ def embedded(library: Library) -> set[str]:
     return {text for text in library.newly_embedded() if len(text.split()) > 2}
 
 
-def test_an_index_of_the_first_release_is_searched(library: Library) -> None:
+def test_X15_an_index_of_the_first_release_is_searched(library: Library) -> None:
     check_found(library)
     assert embedded(library) == set()
     assert version(library) == len(MIGRATIONS)

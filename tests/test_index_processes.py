@@ -46,7 +46,7 @@ def locked_by(library: Library) -> dict[str, object]:
     raise AssertionError("nobody took the lock")
 
 
-def test_a_run_killed_while_it_embeds_keeps_what_it_had_embedded(tmp_path: Path) -> None:
+def test_I16_a_run_killed_while_it_embeds_keeps_what_it_had_embedded(tmp_path: Path) -> None:
     library = Library(tmp_path)
     texts = [abstract(topic, about=f"case {n}") for n in range(20) for topic in TOPICS]
     library.write("a.txt", *texts)
@@ -59,7 +59,7 @@ def test_a_run_killed_while_it_embeds_keeps_what_it_had_embedded(tmp_path: Path)
 
 
 @pytest.mark.parametrize("stop", [signal.SIGKILL, signal.SIGINT])
-def test_a_second_writer_is_told_at_once_who_writes_and_may_when_that_one_ends(
+def test_I28_I29_a_second_writer_is_told_at_once_who_writes_and_may_when_that_one_ends(
     tmp_path: Path, stop: signal.Signals
 ) -> None:
     library = Library(tmp_path)
@@ -78,7 +78,7 @@ def test_a_second_writer_is_told_at_once_who_writes_and_may_when_that_one_ends(
         assert library.index().added == 1
 
 
-def test_the_command_line_leaves_with_3_when_another_process_writes(tmp_path: Path) -> None:
+def test_I28_the_command_line_leaves_with_3_when_another_process_writes(tmp_path: Path) -> None:
     library = Library(tmp_path)
     path = library.write("a.txt", abstract("apples"))
     with indexing(library, 30.0) as process:

@@ -56,7 +56,7 @@ def locked(path: Path) -> Iterator[None]:
         process.stdout.close()
 
 
-def test_vectors_that_another_program_locks_are_waited_for_a_little_and_then_done_without(
+def test_X11_vectors_that_another_program_locks_are_waited_for_a_little_and_then_done_without(
     library: Library,
 ) -> None:
     database = library.data / "vectors" / library.generation / "chroma.sqlite3"
@@ -80,7 +80,9 @@ def test_vectors_that_another_program_locks_are_waited_for_a_little_and_then_don
     assert library.notices == []
 
 
-def test_a_catalog_that_another_program_locks_is_told_within_10_seconds(library: Library) -> None:
+def test_X11_a_catalog_that_another_program_locks_is_told_within_10_seconds(
+    library: Library,
+) -> None:
     with locked(library.data / "catalog.sqlite3"):
         started = time.monotonic()
         with pytest.raises(IndexLocked, match="in use by another program"):
@@ -111,7 +113,7 @@ with library.reader() as reader:
 """
 
 
-def test_a_process_forked_from_one_that_searched_compares_exactly(library: Library) -> None:
+def test_X12_a_process_forked_from_one_that_searched_compares_exactly(library: Library) -> None:
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", FORKED, str(library.papers.parent)],
         env=environment(PYTHONPATH=f"{ROOT}{os.pathsep}{ROOT / 'tests'}"),
@@ -151,7 +153,7 @@ def build_twice(library: Library) -> int:
     return waited
 
 
-def test_threads_search_while_others_build(library: Library) -> None:
+def test_X13_threads_search_while_others_build(library: Library) -> None:
     ends = threading.Event()
     with ThreadPoolExecutor(10) as pool:
         searches = [pool.submit(list, search_on(library, t, ends)) for t in TOPICS[:8]]
@@ -163,7 +165,7 @@ def test_threads_search_while_others_build(library: Library) -> None:
     assert library.generation == f"gen-{1 + 4 - waited:06d}"
 
 
-def test_one_generation_after_another_is_adopted_by_an_open_reader(library: Library) -> None:
+def test_X14_one_generation_after_another_is_adopted_by_an_open_reader(library: Library) -> None:
     with library.reader() as reader:
         vector = library.embedder.embed(["yachts"])[0]
         names = set()
@@ -223,7 +225,7 @@ def test_the_log_of_a_catalog_that_was_moved_away_does_not_get_into_a_new_one(
     assert library.texts() == {abstract(topic) for topic in TOPICS}
 
 
-def test_generations_are_ordered_by_number_whatever_the_clock_says(library: Library) -> None:
+def test_X16_generations_are_ordered_by_number_whatever_the_clock_says(library: Library) -> None:
     for stamp in (0, 2**31):  # 1970, 2038
         for path in (library.data / "vectors").rglob("*"):
             os.utime(path, (stamp, stamp))

@@ -341,4 +341,4 @@ Index.TestCase.settings = settings(
     suppress_health_check=list(HealthCheck),
     derandomize=EXAMPLES <= 15,
 )
-TestIndex = Index.TestCase
+TestX18Index = Index.TestCase

@@ -13,6 +13,7 @@ from rag.corpus import Limits
 from rag.index.embedding import Embedder, Vectors
 from rag.index.reader import BuiltWith
 from rag.index.reading import Job, Part, read
+from rag.index.vetting import embed_vetted
 from rag.schema import Paper
 
 Embedded = list[tuple[str, Vectors]]
@@ -55,9 +56,13 @@ class LocalEngine:
 
 
 def embed(papers: Sequence[Paper], embedder: Embedder, built_with: BuiltWith) -> Embedded:
-    """The chunk vectors of each paper, all embedded at once."""
+    """The chunk vectors of each paper, all embedded at once.
+
+    Raises:
+        ModelError: the model failed, or gave what are no vectors of these texts.
+    """
     chunks = [built_with.chunks(paper, embedder) for paper in papers]
-    vectors = embedder.embed([piece.text for pieces in chunks for piece in pieces])
+    vectors = embed_vetted(embedder, [piece.text for pieces in chunks for piece in pieces])
     matrices: Embedded = []
     start = 0
     for paper, pieces in zip(papers, chunks, strict=True):

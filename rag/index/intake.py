@@ -137,8 +137,9 @@ def _check_taken(work: Work, *, strict: bool) -> None:
     if not work.failures:
         return
     first = work.failures[0]
-    if not work.taken:
-        raise next(f for f in work.failures if f.ordinal is None).error()
+    unread = next((failure for failure in work.failures if failure.ordinal is None), None)
+    if not work.taken and unread is not None:
+        raise unread.error()
     if strict:
         more = f" and {len(work.failures) - 1:,} more" if len(work.failures) > 1 else ""
         raise InputError(

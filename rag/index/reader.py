@@ -23,6 +23,7 @@ from rag.index.embedding import PROBE, SAME_MODEL, Embedder, Vectors, paper_vect
 from rag.index.manifest import Damaged, Unavailable
 from rag.index.snapshot import Snapshot
 from rag.index.vectors.seam import Generation, VectorIndex
+from rag.index.vetting import embed_vetted
 from rag.schema import Chunk, Paper
 
 LEFT_ALONE = 30.0  # seconds for which a server that failed is not asked again
@@ -73,12 +74,13 @@ def compare_probe(snapshot: Snapshot, embedder: Embedder) -> None:
 
     Raises:
         IndexUnusable: it is another model.
+        ModelError: the model failed, or gave what is no vector.
     """
     stored = snapshot.setting("probe")
     if stored is None:
         return
     then = np.frombuffer(bytes.fromhex(stored), dtype=np.float32)
-    now = embedder.embed([PROBE])[0]
+    now = embed_vetted(embedder, [PROBE])[0]
     if then.shape != now.shape or float(then @ now) < SAME_MODEL:
         raise IndexUnusable(
             f"The weights of {embedder.name} are not the ones that the index was built with",

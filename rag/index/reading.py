@@ -5,7 +5,7 @@ Pure of the catalog, so that it can be done in any process that sees the file.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from itertools import islice
 
@@ -17,6 +17,7 @@ from rag.index.writer import StagedRecord
 from rag.schema import Paper
 
 _RECORDS_AT_ONCE = 1_000
+_KEPT = "no record of it can be taken; the papers that it held before are kept"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,8 @@ class Part:
     """A stretch of what a file holds, at most a thousand records.
 
     The `last` part of a file carries the digest of the whole, which is empty where the file could
-    not be read: then nothing of its other parts counts.
+    not be read, or held something before and now nothing that can be taken: then nothing of its
+    other parts counts.
     """
 
     records: tuple[StagedRecord, ...] = ()
@@ -56,22 +58,31 @@ def read(job: Job, limits: Limits) -> Iterator[Part]:
         content = source.content(limits)
         now = digest(content)
         if now != job.known:
-            yield from _parts(content)
+            all_refused = yield from _parts(content)
             if digest(content) != now:
                 raise InputError(
                     f"{content.label} changed while it was read", remedy="Index it again."
                 )
+            if all_refused and job.known:
+                yield Part(notices=(Notice(source.label, _KEPT),), last=True)
+                return
         yield Part(last=True, digest=now)
     except InputError as error:
         yield Part(failures=(Failure.of_file(source.label, error),), last=True)
 
 
-def _parts(content: Content) -> Iterator[Part]:
+def _parts(content: Content) -> Generator[Part, None, bool]:
+    """The parts of a file; returns whether it had records and each of them was refused."""
     pieces = read_papers(content)
+    taken = refused = 0
     while batch := list(islice(pieces, _RECORDS_AT_ONCE)):
-        yield _part(content.label, batch)
+        part = _part(content.label, batch)
+        taken += len(part.records)
+        refused += len(part.failures)
+        yield part
     if content.notes:
         yield Part(notices=tuple(Notice(content.label, note) for note in content.notes))
+    return refused > 0 and not taken
 
 
 def _part(label: str, pieces: list[tuple[Record, Paper] | Rejected]) -> Part:

@@ -29,6 +29,7 @@ from rag.index.report import Failure, Notice, Progress, Report
 from rag.index.snapshot import Counts
 from rag.index.vectors.local import Generations
 from rag.index.vectors.seam import Facts, Unreachable, VectorIndex
+from rag.index.vetting import embed_vetted
 from rag.index.writer import Writer
 
 _SMALLEST_GENERATION = 16
@@ -190,7 +191,7 @@ class Indexer:
     def _record_settings(self, writer: Writer) -> None:
         for name in BuiltWith.__slots__:
             writer.set(name, str(getattr(self._built_with, name)))
-        writer.set("probe", self._embedder.embed([PROBE])[0].tobytes().hex())
+        writer.set("probe", embed_vetted(self._embedder, [PROBE])[0].tobytes().hex())
 
     # --- generations
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from rag.index import lexical
 from rag.index.embedding import Embedder, Vectors
 from rag.index.reader import IndexReader, IndexState
+from rag.index.vetting import embed_vetted
 from rag.retrieval.evidence import Wanted, score_sentences, top
 from rag.retrieval.fusion import Weights, best, fuse
 from rag.retrieval.query import Question
@@ -44,8 +45,9 @@ class Searcher:
 
         Raises:
             IndexUnusable: there is no index that can be searched with the present settings.
+            ModelError: the embedding model failed, or gave what is no vector.
         """
-        vector = self._embedder.embed([question.text])[0]
+        vector = embed_vetted(self._embedder, [question.text])[0]
         with self._reader.state() as state:
             return self._search(state, question, vector, limit, sentences)
 
