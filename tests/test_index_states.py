@@ -28,8 +28,10 @@ from test_index_damage import DAMAGE
 from rag.index.browse import sources_of
 from rag.index.catalog import Catalog
 from rag.index.curation import Curator
+from rag.index.manifest import Damaged, check
 from rag.index.reader import IndexState
 from rag.index.sync import Options
+from rag.index.vectors.local import Generations
 from rag.schema import Paper
 
 pytestmark = pytest.mark.timeout(900)
@@ -228,7 +230,7 @@ class Index(RuleBasedStateMachine):
 
     @rule(name=st.sampled_from(sorted(DAMAGE)))
     def damage(self, name: str) -> None:
-        if (self.library.data / "vectors" / "CURRENT").is_file():
+        if is_whole(self.library.data / "vectors"):
             DAMAGE[name](self.library.data / "vectors")
 
     @rule(what=st.sampled_from(["compact", "rebuild"]))
@@ -323,6 +325,17 @@ UNSOUND = (
     "SELECT id FROM papers EXCEPT SELECT rowid FROM postings",
     "SELECT path FROM files WHERE id NOT IN (SELECT file FROM records) AND digest != ''",
 )
+
+
+def is_whole(vectors: Path) -> bool:
+    """Whether there is a generation that nothing has harmed yet: an open reader sees no harm."""
+    try:
+        current = Generations(vectors).current()
+        if current is not None:
+            check(current.folder, current.manifest)
+        return current is not None
+    except Damaged:
+        return False
 
 
 def check_is_found(state: IndexState, paper: Paper) -> None:

@@ -115,7 +115,7 @@ def index(weights: WeightStore, tmp_path_factory: pytest.TempPathFactory) -> Pat
     """An index of the seeds and of a paper that means harm."""
     folder = tmp_path_factory.mktemp("page")
     hostile = folder / "hostile.jsonl"
-    hostile.write_text(json.dumps({"abstract": HOSTILE, "title": "<b onclick=x>Quokka</b>"}))
+    hostile.write_text(json.dumps({"abstract": HOSTILE, "title": "<b onclick=x>Quokka"}))
     run = "from rag.cli import main; main()"
     subprocess.run(
         [sys.executable, "-c", run, "index", "-q", str(ROOT / "seeds"), str(hostile)],
@@ -250,7 +250,7 @@ def test_hostile_text_is_shown_and_does_nothing(visit: Visit, question: str) -> 
     assert visit.page.locator("#chat .asked").inner_text().split() == question.split()
     source = visit.page.locator("article", has_text="zebra patience")
     expect(source).to_contain_text("<script>window.broken=1</script>")
-    expect(source.locator("h3")).to_contain_text("<b onclick=x>Quokka</b>")
+    expect(source.locator("h3")).to_contain_text("<b onclick=x>Quokka")
     for tag in ("script", "img", "div[style]", "b", "a"):
         expect(source.locator(tag)).to_have_count(0)
     assert visit.page.evaluate("window.broken") is None
