@@ -79,10 +79,10 @@ weights: $(RUNTIME)
 	@$(BIN)/rag models pull --quiet all-minilm-l6-v2 qwen2.5-coder-1.5b
 
 browser:
-	@command -v chromium >/dev/null && exit 0; \
+	@command -v chromium >/dev/null && command -v strace >/dev/null && exit 0; \
 	root=$$([ "$$(id -u)" = 0 ] || echo sudo -n); \
 	if command -v apt-get >/dev/null && $$root true 2>/dev/null; then \
-		echo 'Installing chromium for the tests of the page.'; \
-		$$root apt-get update -qq && $$root apt-get install -qq -y --no-install-recommends chromium >/dev/null && exit 0; \
+		echo 'Installing chromium and strace for the tests of the page and of failing disks.'; \
+		$$root apt-get update -qq && $$root apt-get install -qq -y --no-install-recommends chromium strace >/dev/null && exit 0; \
 	fi; \
-	echo 'chromium is not on PATH and cannot be installed from here: install it to test the page.' >&2
+	echo 'chromium or strace is not on PATH and cannot be installed from here: install them to test all.' >&2

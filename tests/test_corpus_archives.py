@@ -21,6 +21,7 @@ import pytest
 from command import ROOT
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from test_index_disk import without_privileges
 
 from rag.answering.parts import limits_of
 from rag.config import Config
@@ -446,17 +447,26 @@ def test_I20_what_is_no_file_of_the_folder_is_skipped_with_its_reason(tmp_path: 
     assert "not followed" in told["f/loop"]
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
+FOUND = (
+    "import sys; from pathlib import Path; from rag.corpus import Refused, find_sources\n"
+    "for one in find_sources([Path(sys.argv[1])]):\n"
+    "    print(one.label, one.reason if isinstance(one, Refused) else '', sep='|')"
+)
+
+
 def test_I20_an_unreadable_folder_is_told_and_the_rest_is_read(tmp_path: Path) -> None:
     (tmp_path / "good.txt").write_text(FIRST)
     locked = tmp_path / "locked"
     locked.mkdir(mode=0)
+    command = [*without_privileges(), sys.executable, "-c", FOUND, str(tmp_path)]
     try:
-        found = list(find_sources([tmp_path]))
+        found = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT).stdout
     finally:
         locked.chmod(0o700)
-    assert len(taken(found)) == 1
-    assert "Permission denied" in refused(found)[f"{tmp_path.name}/locked"]
+    assert sorted(found.splitlines()) == [
+        f"{tmp_path.name}/good.txt|",
+        f"{tmp_path.name}/locked|it cannot be read (Permission denied)",
+    ]
 
 
 def test_I27_names_are_shown_with_what_would_deceive_written_out(tmp_path: Path) -> None:
