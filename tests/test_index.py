@@ -17,7 +17,11 @@ from library import Library, abstract, one_for_each_topic, same, sentences
 
 from rag.errors import IndexUnusable, InputError, ModelError, ResourceError
 from rag.index import lexical
+from rag.index.catalog import Catalog
+from rag.index.embedding import Vectors
+from rag.index.manifest import Unsearchable
 from rag.index.reader import BuiltWith
+from rag.index.vectors.seam import Facts, find_themselves
 from rag.text import terms
 
 
@@ -398,3 +402,38 @@ def test_papers_that_no_vector_index_can_tell_apart_are_searched_exactly(library
     library.write("more.txt", *[abstract(topic) for topic in TOPICS[20:26]])
     library.index()
     assert vectors.builds == 2
+
+
+class Forgetful:
+    """A generation that finds every row but the first few that are asked for."""
+
+    name = "gen"
+
+    def __init__(self, facts: Facts, forgotten: int) -> None:
+        self.facts = facts
+        self.forgotten = forgotten
+
+    def query(self, vector: Vectors, limit: int) -> list[tuple[str, float]]:
+        self.forgotten -= 1
+        return [] if self.forgotten >= 0 else [("some content", 1.0)]
+
+    def verify(self) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+
+@pytest.mark.parametrize(("forgotten", "usable"), [(0, True), (2, True), (3, False), (20, False)])
+def test_a_generation_must_find_nine_rows_in_ten(
+    library: Library, forgotten: int, usable: bool
+) -> None:
+    library.write("a.txt", *[abstract(topic) for topic in TOPICS[:20]])
+    library.index()
+    facts = Facts(library.built_with.key, library.embedder.dimension, 20, 1)
+    with closing(Catalog(library.data / "catalog.sqlite3")) as catalog:
+        if usable:
+            find_themselves(Forgetful(facts, forgotten), catalog)
+        else:
+            with pytest.raises(Unsearchable, match=f"{forgotten} of 20 rows"):
+                find_themselves(Forgetful(facts, forgotten), catalog)

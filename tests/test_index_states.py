@@ -35,7 +35,7 @@ from rag.index.vectors.local import Generations
 from rag.schema import Paper
 
 pytestmark = pytest.mark.timeout(900)
-EXAMPLES = int(os.environ.get("INDEX_STATES", "6"))
+EXAMPLES = int(os.environ.get("INDEX_STATES", "15"))
 ANY = Options(allow_shrink=True)
 NAMES = ("p.txt", "q.txt", "r.txt")
 KILLS = (
