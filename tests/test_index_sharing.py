@@ -106,10 +106,11 @@ with library.reader() as reader:
     with reader.state() as state:
         near = list(state.nearest(vector, 1))
         text = state.snapshot.papers(near)[near[0]].text
-        print("child" if child == 0 else "parent", state.name, text, sep="|", flush=True)
+    if child:
+        assert os.waitpid(child, 0)[1] == 0  # so that the two do not write at once
+    print("child" if child == 0 else "parent", state.name, text, sep="|", flush=True)
     if child == 0:
         os._exit(0)
-    assert os.waitpid(child, 0)[1] == 0
 """
 
 

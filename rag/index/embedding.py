@@ -5,7 +5,7 @@ quantises what it computes, so that padding moves a vector a little. So every te
 multiple of four word pieces, alone or with others, and a request holds 16, 4 or 1 of the same
 length: 1.24 times as many word pieces per second as one text per request, in the same memory, and
 a text has one vector, bit for bit, whatever it is indexed with. One request per processor runs at
-a time.
+a time and as many wait, so that a processor never does.
 """
 
 from __future__ import annotations
@@ -113,14 +113,14 @@ class OpenVinoEmbedder:
         return unit(vectors, self.name)
 
     def _requests(self) -> list[openvino.InferRequest]:
-        """One request per stream of the processor, none with a callback.
+        """Two requests per stream of the processor, one of them to wait; none with a callback.
 
         A callback in Python needs the interpreter's lock at its very end; a model that is let go
         just then, as at the end of a short command, waits for it with the lock in hand, for ever.
         """
         compiled = self._compiled
         count = compiled.get_property("OPTIMAL_NUMBER_OF_INFER_REQUESTS")
-        return [compiled.create_infer_request() for _ in range(count)]
+        return [compiled.create_infer_request() for _ in range(2 * count)]
 
     def count_pieces(self, text: str) -> int:
         """See `Embedder.count_pieces`; the two marks that frame every input are not counted."""
