@@ -137,11 +137,14 @@ class Config(BaseModel):
 
     max_question_chars: int = Field(8_000, ge=1, le=1_000_000, description="longest question")
     top_k: int = Field(10, ge=1, le=1_000, description="papers that a search returns")
-    weight_dense: Share = Field(0.25, description="share of a paper's own vector in its score")
+    weight_dense: Share = Field(0.20, description="share of a paper's own vector in its score")
     weight_lexical: Share = Field(0.50, description="share of BM25 in a paper's score")
-    weight_sentence: Share = Field(0.25, description="share of the paper's best sentence")
+    weight_sentence: Share = Field(0.15, description="share of the paper's best sentence")
+    weight_aspect: Share = Field(
+        0.15, description="share of its best sentences for each part of the question"
+    )
     lexical_coverage: Share = Field(
-        0.35, description="share of a question's weight that BM25 must meet to count in full"
+        0.40, description="share of a question's weight that BM25 must meet to count in full"
     )
     evidence_papers: int = Field(4, ge=1, le=50, description="papers that an answer draws on")
     evidence_sentences: int = Field(
