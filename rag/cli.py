@@ -96,14 +96,18 @@ def index(
 def search(
     query: Annotated[str | None, typer.Argument(help="What to look for.")] = None,
     k: Annotated[int | None, typer.Option("-k", help="How many papers.")] = None,
+    llm: Annotated[
+        str | None, typer.Option("--llm", help="A model that helps: auto, openai or local; none.")
+    ] = None,
     batch: Batch = None,
     out: Out = None,
     as_json: AsJson = False,
     data_dir: DataDir = None,
     config_file: ConfigFile = None,
 ) -> None:
-    """Find papers, each with the sentences that match best."""
-    with _assistant(data_dir=data_dir, file=config_file, top_k=k, llm="none") as assistant:
+    """Find papers, each with the sentences that match best; without a model unless one is named."""
+    flags: dict[str, Any] = {"top_k": k, "llm": llm or "none"}
+    with _assistant(data_dir=data_dir, file=config_file, **flags) as assistant:
         from rag import jsonform, terminal
 
         if batch:

@@ -20,7 +20,12 @@ Json = dict[str, Any]
 
 def found(result: Found) -> Json:
     """The result of `rag search`."""
-    return {"query": result.question.text, "hits": [_hit(hit) for hit in result.hits]}
+    return {
+        "query": result.question.text,
+        "hits": [_hit(hit) for hit in result.hits],
+        "help": [asdict(step) | {"texts": list(step.texts)} for step in result.help.steps],
+        "note": result.help.note,
+    }
 
 
 def answer(result: Answer) -> Json:

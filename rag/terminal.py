@@ -37,6 +37,8 @@ err = Console(stderr=True, highlight=False, soft_wrap=not sys.stderr.isatty())
 
 def show_found(found: Found) -> None:
     """Papers with their best sentences, best first."""
+    if found.help.note:
+        err.print(f"[yellow]Note: {_text(found.help.note)}.[/]")
     if not found.hits:
         out.print("Nothing was found.")
     for rank, hit in enumerate(found.hits, start=1):

@@ -346,12 +346,16 @@ def test_a_rendered_prompt_word_for_word() -> None:
     assert rendered.user == f"{SHOWN}\n\nQuestion: What is $most?"
 
 
+VALUES = {"answer": "most evidence", "summary": "most evidence", "rerank": "papers"}
+
+
 @pytest.mark.parametrize("name", [path.stem for path in (ROOT / "prompts").glob("*.md")])
 def test_a_prompt_and_its_values_must_agree(name: str) -> None:
-    values = {"most": 3, "evidence": "E", "question": "Q"}
+    others = VALUES.get(name.removesuffix("-text"), "").split()
+    values = {"question": "Q", **dict.fromkeys(others, "V")}
     assert prompting.render(name, values).version.startswith(f"{name}@")
-    with pytest.raises(ConfigError, match=rf"{name} .*\(most\)"):
-        prompting.render(name, {"evidence": "E", "question": "Q"})
+    with pytest.raises(ConfigError, match=rf"{name} .*\({', '.join(sorted(values))}\)"):
+        prompting.render(name, {})
     with pytest.raises(ConfigError, match=rf"{name} .*\(unknown\)"):
         prompting.render(name, values | {"unknown": 1})
 

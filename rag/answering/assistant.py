@@ -6,8 +6,12 @@ from collections.abc import Callable, Iterator
 from typing import Self
 
 from rag.answering.abstention import holds_nothing
+from rag.answering.asking import Reading
 from rag.answering.events import Done, Event
-from rag.answering.parts import built_with, embedder_of, vectors_of, writer_of
+from rag.answering.exchange import silent
+from rag.answering.finding import Finder
+from rag.answering.helping import budget_of, finder_of
+from rag.answering.parts import built_with, embedder_of, generator_of, vectors_of, writing
 from rag.answering.prompting import label
 from rag.answering.stop import Stop
 from rag.answering.work import Work
@@ -17,6 +21,7 @@ from rag.errors import AskPapersError
 from rag.index.catalog import Catalog
 from rag.index.manifest import Damaged, Unavailable
 from rag.index.reader import IndexReader
+from rag.index.remembering import RememberingEmbedder
 from rag.index.snapshot import Counts
 from rag.index.sync import Indexer
 from rag.retrieval.evidence import choose
@@ -36,12 +41,14 @@ class Assistant:
     """Searches, answers and summarises over one index. Safe for use by several threads."""
 
     def __init__(
-        self, config: Config, reader: IndexReader, searcher: Searcher, writer: Writer
+        self, config: Config, reader: IndexReader, finder: Finder | Searcher, writer: Writer
     ) -> None:
+        """A searcher alone finds without a model's help."""
         self.config = config
         self._reader = reader
-        self._searcher = searcher
+        self._finder = finder if isinstance(finder, Finder) else Finder(finder)
         self._writer = writer
+        self._budget = budget_of(config)
 
     @classmethod
     def from_config(cls, config: Config, notify: Callable[[str], None] = lambda _: None) -> Self:
@@ -81,7 +88,10 @@ class Assistant:
             config.lexical_coverage,
             config.weight_aspect,
         )
-        return cls(config, reader, Searcher(reader, embedder, weights), writer_of(config))
+        generator = generator_of(config)
+        searcher = Searcher(reader, RememberingEmbedder(embedder), weights)
+        finder = finder_of(config, searcher, generator)
+        return cls(config, reader, finder, writing(generator, config))
 
     @property
     def writer_name(self) -> str:
@@ -100,12 +110,14 @@ class Assistant:
     def search(self, question: str, limit: int | None = None) -> Found:
         """The papers nearest to a question, each with its best sentences.
 
+        Where a model writes the answers, it helps to search where that is needed.
+
         Raises:
             UsageError: an empty question, or one that is too long.
             IndexUnusable: there is no index to search.
         """
         asked = read_question(question, max_chars=self.config.max_question_chars)
-        return self._searcher.search(asked, limit or self.config.top_k)
+        return self._finder.find(asked, limit or self.config.top_k, Reading())
 
     def ask(
         self,
@@ -124,13 +136,9 @@ class Assistant:
             ModelError: the model could not be used, and nothing was written.
         """
         asked = read_question(question, max_chars=self.config.max_question_chars)
-        found = self._searcher.search(asked, self.config.top_k, sentences=_SUMMARY_SENTENCES)
-        chosen = choose(
-            found.hits,
-            papers=self.config.evidence_papers,
-            sentences=self.config.evidence_sentences,
-            chars=self.config.evidence_chars,
-        )
+        reading = Reading(notify or silent, stop or Stop())
+        found = self._finder.find(asked, self.config.top_k, reading, sentences=_SUMMARY_SENTENCES)
+        chosen = choose(found.hits, found.vectors, self._budget)
         sentences = label([(hit.paper, evidence) for hit, evidence in chosen])
         work = Work(self.config, self._writer, asked.text, found.index_state, found, notify)
         if not sentences or holds_nothing(found):
@@ -138,7 +146,7 @@ class Assistant:
             return
         if notify is not None:
             notify("reading the evidence")
-        task = Task("answer", asked.text, tuple(sentences), _CLAIMS, stop or Stop())
+        task = Task("answer", asked.text, tuple(sentences), _CLAIMS, reading.stop)
         yield from work.write(task)
 
     def answer(self, question: str) -> Answer:

@@ -11,17 +11,19 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import cast
 
 import numpy as np
 
 from rag.index import lexical
-from rag.index.embedding import Embedder, Vectors
+from rag.index.embedding import Embedder, Vectors, unit
 from rag.index.reader import IndexReader, IndexState
 from rag.index.vetting import embed_vetted
 from rag.retrieval.evidence import Wanted, score_sentences, top
+from rag.retrieval.expansion import Help
 from rag.retrieval.fusion import Weights, best, fuse
 from rag.retrieval.query import Question, aspects
-from rag.schema import Hit
+from rag.schema import Hit, Paper
 from rag.text import terms
 
 _DEPTH = 100
@@ -31,14 +33,18 @@ _DEPTH = 100
 class Found:
     """Papers for a question, best first, and the state of the index that they come from.
 
-    `timings` holds seconds by stage: embed, dense, lexical, sentences, fuse, evidence.
+    `timings` holds seconds by stage: embed, dense, lexical, sentences, fuse, evidence. `vectors`
+    has the vector of each sentence of each hit, shape (sentences, dimension), by paper id;
+    `help` is what a model did for the search.
     """
 
     question: Question
     hits: tuple[Hit, ...]
     index_state: str
     coverage: float
-    timings: Mapping[str, float] = field(default_factory=dict)
+    timings: Mapping[str, float] = field(default_factory=dict, compare=False)
+    vectors: Mapping[str, Vectors] = field(default_factory=dict, compare=False, repr=False)
+    help: Help = field(default_factory=Help)
 
 
 class Searcher:
@@ -49,8 +55,13 @@ class Searcher:
         self._embedder = embedder
         self._weights = weights
 
-    def search(self, question: Question, limit: int, *, sentences: int = 2) -> Found:
+    def search(
+        self, question: Question, limit: int, *, sentences: int = 2, beside: str = ""
+    ) -> Found:
         """The `limit` best papers, each with its `sentences` most relevant sentences.
+
+        `beside` is a text such as an answer may have: what is searched by meaning is the mean of
+        its vector and the question's (Gao et al. 2022, who average in the same way).
 
         Raises:
             IndexUnusable: there is no index that can be searched with the present settings.
@@ -59,7 +70,9 @@ class Searcher:
         stages = _Stages()
         with stages.timed("embed"):
             parts = aspects(question.text) if self._weights.aspect else []
-            vectors = embed_vetted(self._embedder, [question.text, *parts])
+            vectors = embed_vetted(self._embedder, [question.text, *parts, *filter(None, [beside])])
+            if beside:
+                vectors = _averaged(vectors, self._embedder.name)
         with self._reader.state() as state:
             return self._search(state, question, vectors, limit, sentences, stages)
 
@@ -93,12 +106,13 @@ class Searcher:
         with stages.timed("evidence"):
             papers = state.snapshot.papers(ranked)
             wanted = _wanted(state, question, vectors[0], shares["lexical"])
-            hits = []
+            hits, rows = [], {}
             for key, score in ranked.items():
                 spread = state.by_sentence(papers[key], similar[key][:, 0].tolist())
                 evidence = top(score_sentences(papers[key], spread, wanted), sentences)
                 hits.append(Hit(papers[key], score, evidence, parts[key]))
-        return Found(question, tuple(hits), state.name, words.coverage, stages.seconds)
+                rows[key] = _of_sentences(state, papers[key], matrices[key])
+        return Found(question, tuple(hits), state.name, words.coverage, stages.seconds, rows)
 
 
 class _Stages:
@@ -124,6 +138,12 @@ def compare(matrices: Mapping[str, Vectors], vectors: Vectors) -> dict[str, Vect
     return dict(zip(matrices, np.split(cosines, ends[:-1]), strict=True))
 
 
+def _averaged(vectors: Vectors, model: str) -> Vectors:
+    """The first row and the last become one, half of each."""
+    mean = vectors[:1] + vectors[-1:]
+    return np.concatenate([unit(mean, model), vectors[1:-1]])
+
+
 def _sentence(cosines: Vectors) -> float:
     """How near the best sentence is to the whole question."""
     return float(cosines[:, 0].max())
@@ -133,6 +153,14 @@ def _aspect(cosines: Vectors) -> float:
     """How near the best sentence for each part of the question is, in the mean over parts."""
     parts = cosines[:, 1:] if cosines.shape[1] > 1 else cosines
     return float(parts.max(axis=0).mean())
+
+
+def _of_sentences(state: IndexState, paper: Paper, matrix: Vectors) -> Vectors:
+    """The vector of each sentence: that of the last chunk which holds it."""
+    if len(matrix) == len(paper.sentences):
+        return matrix
+    holders = state.by_sentence(paper, list(map(float, range(len(matrix)))))
+    return cast("Vectors", matrix[np.array(holders, dtype=int)])
 
 
 def _wanted(state: IndexState, question: Question, vector: Vectors, share: float) -> Wanted:

@@ -1,0 +1,174 @@
+"""A model's help with a question: translated, rewritten, imagined answered, taken apart.
+
+Each step is one call for one text that the search takes beside the question or in its place, and
+only a question that needs a step pays for it: one in English is not translated, and one whose
+words the collection has is found without an imagined answer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from rag.answering.asking import Asker, GivenUp, Reading, object_schema
+from rag.retrieval.expansion import Expansion, Help, Step
+from rag.retrieval.search import Found
+from rag.text import normalise, printable, tokens
+
+UNFAMILIAR = 0.25
+"""The coverage under which the words of a question are not those of the papers."""
+
+_TOKENS = 160
+_LONGEST = 600  # characters of a text that a model gave
+_MOST_PARTS = 3
+_ENGLISH = frozenset(
+    "the of and are what which how does with by that this who whom whose when where why from its "
+    "between among into their there these those whats using than it's".split()
+)
+_LETTERED = 4  # words from which a question without any of those is taken for another language
+_NAME = re.compile(r"(?<!\w)(?:\w*[A-Z0-9]\w*-?)+(?!\w)")
+_COMPARES = re.compile(
+    r"\b(?:compar\w+|versus|vs|differ\w*|both|each|respectively|in common|share[ds]?|"
+    r"(?:two|three|several) \w+|better|worse|rather than|than)\b|\b\w+ and \w+ each\b",
+    re.IGNORECASE,
+)
+
+
+class Expander(Protocol):
+    """Finds other texts to search by."""
+
+    def expand(self, found: Found, reading: Reading) -> tuple[Expansion, Help]:
+        """What to search by as well, after a first search that had only the question."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of step: `needed` says for which questions, `key` what the reply's value is called.
+
+    `told` is what a waiting reader hears; `take` puts the texts of the reply into an expansion.
+    """
+
+    told: str
+    key: str
+    form: Mapping[str, object]
+    needed: Callable[[Found], bool]
+    take: Callable[[Expansion, tuple[str, ...], str], Expansion]
+
+
+class ModelExpander:
+    """Has a model carry out the named steps, one after the other, each where it is needed."""
+
+    def __init__(self, asker: Asker, steps: Sequence[str]) -> None:
+        self._asker = asker
+        self._steps = [(name, kind) for name, kind in KINDS.items() if name in steps]
+
+    def expand(self, found: Found, reading: Reading) -> tuple[Expansion, Help]:
+        """See `Expander.expand`. A later step works on the text that an earlier one gave."""
+        expansion = Expansion()
+        done: list[Step] = []
+        given_up: dict[str, str] = {}
+        for name, kind in self._steps:
+            if not kind.needed(found):
+                continue
+            reading.notify(kind.told)
+            asked = expansion.text or found.question.text
+            try:
+                reply = self._asker.ask(
+                    name,
+                    {"question": asked},
+                    object_schema(kind.key, kind.form),
+                    _TOKENS,
+                    reading,
+                )
+            except GivenUp as reason:
+                given_up[kind.told] = str(reason)
+                continue
+            texts = _texts(reply.value.get(kind.key), asked)
+            done.append(Step(name, texts, reply.prompt))
+            if texts:
+                expansion = kind.take(expansion, texts, asked)
+        return expansion, Help(tuple(done), given_up)
+
+
+def speaks_english(text: str) -> bool:
+    """Whether a question can be searched as English.
+
+    Words that other languages write as well (a, on, no, was) say nothing. A few words without
+    any sign of a language are names, or a query.
+    """
+    words = tokens(text)
+    if any(not word.isascii() and word.isalpha() and _foreign(word) for word in words):
+        return False
+    return len(words) < _LETTERED or any(word in _ENGLISH for word in words)
+
+
+def compares(text: str) -> bool:
+    """Whether a question may be about several papers, each of which it names or describes."""
+    return bool(_COMPARES.search(text))
+
+
+def _foreign(word: str) -> bool:
+    """Whether most of its letters are beyond Latin and Greek, which formulas have."""
+    return sum(ord(letter) > 0x03FF for letter in word) * 2 > len(word)
+
+
+def _is_unfamiliar(found: Found) -> bool:
+    return found.coverage < UNFAMILIAR
+
+
+def _texts(value: object, asked: str) -> tuple[str, ...]:
+    """The texts of a reply, clean and bounded, without those that only repeat the question."""
+    items = value if isinstance(value, list) else [value]
+    clean = [
+        " ".join(printable(item.replace("\n", " ")).split())[:_LONGEST]
+        for item in items
+        if isinstance(item, str)
+    ]
+    known = normalise(asked)
+    fresh = dict.fromkeys(t for t in clean if any(map(str.isalnum, t)) and normalise(t) != known)
+    return tuple(fresh)[:_MOST_PARTS]
+
+
+def _in_place(expansion: Expansion, texts: tuple[str, ...], asked: str) -> Expansion:
+    """The names and numbers of the question are searched even if the model lost them."""
+    held = normalise(texts[0])
+    lost = [name for name in _NAME.findall(asked) if normalise(name) not in held]
+    return replace(expansion, text=" ".join([texts[0], *dict.fromkeys(lost)]))
+
+
+def _added(expansion: Expansion, texts: tuple[str, ...], asked: str) -> Expansion:
+    """A query is searched with the question, whose own words may be the right ones."""
+    return replace(expansion, text=f"{asked} {texts[0]}")
+
+
+def _beside(expansion: Expansion, texts: tuple[str, ...], _asked: str) -> Expansion:
+    return replace(expansion, beside=texts[0])
+
+
+def _apart(expansion: Expansion, texts: tuple[str, ...], _asked: str) -> Expansion:
+    return replace(expansion, parts=texts if len(texts) > 1 else ())
+
+
+_TEXT = {"type": "string", "minLength": 1, "maxLength": _LONGEST}
+_QUESTIONS = {"type": "array", "items": _TEXT, "maxItems": _MOST_PARTS}
+
+KINDS: Mapping[str, Kind] = {
+    "translate": Kind(
+        "translating the question",
+        "english",
+        _TEXT,
+        lambda found: not speaks_english(found.question.text),
+        _in_place,
+    ),
+    "rewrite": Kind("rewriting the question", "query", _TEXT, _is_unfamiliar, _added),
+    "hypothesis": Kind("imagining an answer", "sentence", _TEXT, _is_unfamiliar, _beside),
+    "decompose": Kind(
+        "taking the question apart",
+        "questions",
+        _QUESTIONS,
+        lambda found: compares(found.question.text),
+        _apart,
+    ),
+}
