@@ -24,10 +24,10 @@ from rag.index.reader import IndexReader
 from rag.index.remembering import RememberingEmbedder
 from rag.index.snapshot import Counts
 from rag.index.sync import Indexer
-from rag.retrieval.evidence import choose
+from rag.retrieval.evidence import Chosen, choose
 from rag.retrieval.fusion import Weights
 from rag.retrieval.lookup import find_paper
-from rag.retrieval.query import read_question
+from rag.retrieval.query import Question, read_question
 from rag.retrieval.search import Found, Searcher
 from rag.schema import Answer, Evidence, Paper
 
@@ -119,6 +119,15 @@ class Assistant:
         asked = read_question(question, max_chars=self.config.max_question_chars)
         return self._finder.find(asked, limit or self.config.top_k, Reading())
 
+    def evidence(self, question: str) -> list[Chosen]:
+        """The sentences that an answer would be written from, most wanted first.
+
+        Raises:
+            UsageError, IndexUnusable: as `search`.
+        """
+        asked = read_question(question, max_chars=self.config.max_question_chars)
+        return self._evidence(asked, Reading())[1]
+
     def ask(
         self,
         question: str,
@@ -137,8 +146,7 @@ class Assistant:
         """
         asked = read_question(question, max_chars=self.config.max_question_chars)
         reading = Reading(notify or silent, stop or Stop())
-        found = self._finder.find(asked, self.config.top_k, reading, sentences=_SUMMARY_SENTENCES)
-        chosen = choose(found.hits, found.vectors, self._budget)
+        found, chosen = self._evidence(asked, reading)
         sentences = label([(hit.paper, evidence) for hit, evidence in chosen])
         work = Work(self.config, self._writer, asked.text, found.index_state, found, notify)
         if not sentences or holds_nothing(found):
@@ -179,6 +187,10 @@ class Assistant:
         """The paper that a reference names."""
         with self._reader.state() as state:
             return find_paper(state.snapshot, reference)
+
+    def _evidence(self, asked: Question, reading: Reading) -> tuple[Found, list[Chosen]]:
+        found = self._finder.find(asked, self.config.top_k, reading, sentences=_SUMMARY_SENTENCES)
+        return found, choose(found.hits, found.vectors, self._budget)
 
     def close(self) -> None:
         """End the model and close the index."""

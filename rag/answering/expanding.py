@@ -8,7 +8,7 @@ words the collection has is found without an imagined answer.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -28,7 +28,7 @@ _ENGLISH = frozenset(
     "between among into their there these those whats using than it's".split()
 )
 _LETTERED = 4  # words from which a question without any of those is taken for another language
-_NAME = re.compile(r"(?<!\w)(?:\w*[A-Z0-9]\w*-?)+(?!\w)")
+_NAME = re.compile(r"(?<!\w)(?=[\w.,-]*(?:\d|[A-Z][\w-]*[A-Z]))\w+(?:[-.,]\w+)*")
 _COMPARES = re.compile(
     r"\b(?:compar\w+|versus|vs|differ\w*|both|each|respectively|in common|share[ds]?|"
     r"(?:two|three|several) \w+|better|worse|rather than|than)\b|\b\w+ and \w+ each\b",
@@ -37,59 +37,54 @@ _COMPARES = re.compile(
 
 
 class Expander(Protocol):
-    """Finds other texts to search by."""
+    """Finds another text to search by."""
 
-    def expand(self, found: Found, reading: Reading) -> tuple[Expansion, Help]:
-        """What to search by as well, after a first search that had only the question."""
+    def expand(
+        self, found: Found, expansion: Expansion, reading: Reading
+    ) -> tuple[Expansion, Help]:
+        """`expansion` with what it adds, and what was done, after a search that had it as it is."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of step: `needed` says for which questions, `key` what the reply's value is called.
+    """A kind of step: `needed` says for which text, and what was found with it.
 
-    `told` is what a waiting reader hears; `take` puts the texts of the reply into an expansion.
+    `told` is what a waiting reader hears, `key` what the value in the reply is called, and `take`
+    puts the texts of it into an expansion; it is given what was asked, too.
     """
 
     told: str
     key: str
     form: Mapping[str, object]
-    needed: Callable[[Found], bool]
+    needed: Callable[[str, Found], bool]
     take: Callable[[Expansion, tuple[str, ...], str], Expansion]
 
 
 class ModelExpander:
-    """Has a model carry out the named steps, one after the other, each where it is needed."""
+    """Has a model carry out one step, where it is needed, on the text that is searched so far."""
 
-    def __init__(self, asker: Asker, steps: Sequence[str]) -> None:
+    def __init__(self, asker: Asker, step: str) -> None:
         self._asker = asker
-        self._steps = [(name, kind) for name, kind in KINDS.items() if name in steps]
+        self._step = step
+        self._kind = KINDS[step]
 
-    def expand(self, found: Found, reading: Reading) -> tuple[Expansion, Help]:
-        """See `Expander.expand`. A later step works on the text that an earlier one gave."""
-        expansion = Expansion()
-        done: list[Step] = []
-        given_up: dict[str, str] = {}
-        for name, kind in self._steps:
-            if not kind.needed(found):
-                continue
-            reading.notify(kind.told)
-            asked = expansion.text or found.question.text
-            try:
-                reply = self._asker.ask(
-                    name,
-                    {"question": asked},
-                    object_schema(kind.key, kind.form),
-                    _TOKENS,
-                    reading,
-                )
-            except GivenUp as reason:
-                given_up[kind.told] = str(reason)
-                continue
-            texts = _texts(reply.value.get(kind.key), asked)
-            done.append(Step(name, texts, reply.prompt))
-            if texts:
-                expansion = kind.take(expansion, texts, asked)
-        return expansion, Help(tuple(done), given_up)
+    def expand(
+        self, found: Found, expansion: Expansion, reading: Reading
+    ) -> tuple[Expansion, Help]:
+        """See `Expander.expand`."""
+        kind = self._kind
+        asked = expansion.text or found.question.text
+        if not kind.needed(asked, found):
+            return expansion, Help()
+        reading.notify(kind.told)
+        schema = object_schema(kind.key, kind.form)
+        try:
+            reply = self._asker.ask(self._step, {"question": asked}, schema, _TOKENS, reading)
+        except GivenUp as reason:
+            return expansion, Help(given_up={kind.told: str(reason)})
+        texts = _texts(reply.value.get(kind.key), asked)
+        done = Help((Step(self._step, texts, reply.prompt),))
+        return (kind.take(expansion, texts, asked) if texts else expansion), done
 
 
 def speaks_english(text: str) -> bool:
@@ -114,7 +109,7 @@ def _foreign(word: str) -> bool:
     return sum(ord(letter) > 0x03FF for letter in word) * 2 > len(word)
 
 
-def _is_unfamiliar(found: Found) -> bool:
+def _is_unfamiliar(_text: str, found: Found) -> bool:
     return found.coverage < UNFAMILIAR
 
 
@@ -159,7 +154,7 @@ KINDS: Mapping[str, Kind] = {
         "translating the question",
         "english",
         _TEXT,
-        lambda found: not speaks_english(found.question.text),
+        lambda text, _: not speaks_english(text),
         _in_place,
     ),
     "rewrite": Kind("rewriting the question", "query", _TEXT, _is_unfamiliar, _added),
@@ -168,7 +163,7 @@ KINDS: Mapping[str, Kind] = {
         "taking the question apart",
         "questions",
         _QUESTIONS,
-        lambda found: compares(found.question.text),
+        lambda text, _: compares(text),
         _apart,
     ),
 }

@@ -17,12 +17,12 @@ from rag.retrieval.search import Found, Searcher
 class Finder:
     """Searches, looks whether the question needs help, and searches again with what came of it.
 
-    A search takes milliseconds and a model seconds, so the first search decides whether the model
-    is asked at all.
+    A search takes milliseconds and a model seconds, so that after each search its result decides
+    whether the model is asked for the next step at all.
     """
 
     searcher: Searcher
-    expander: Expander | None = None
+    expanders: tuple[Expander, ...] = ()
     reranker: Reranker | None = None
 
     def find(
@@ -35,15 +35,17 @@ class Finder:
                 in `help` and no error.
         """
         found = self.searcher.search(question, limit, sentences=sentences)
-        helped, put_in_order = Help(), Help()
-        if self.expander:
-            expansion, helped = self.expander.expand(found, reading)
-            if expansion != Expansion():
+        expansion, done = Expansion(), Help()
+        for expander in self.expanders:
+            former = expansion
+            expansion, helped = expander.expand(found, former, reading)
+            done += helped
+            if expansion != former:
                 found = self._again(question, expansion, limit, sentences)
         if self.reranker:
-            found, put_in_order = self.reranker.rerank(found, reading)
-        steps = (*helped.steps, *put_in_order.steps)
-        return replace(found, help=Help(steps, {**helped.given_up, **put_in_order.given_up}))
+            found, helped = self.reranker.rerank(found, reading)
+            done += helped
+        return replace(found, help=done)
 
     def _again(self, question: Question, expansion: Expansion, limit: int, sentences: int) -> Found:
         text = Question(expansion.text) if expansion.text else question

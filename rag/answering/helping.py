@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from rag.answering.asking import Asker
-from rag.answering.expanding import UNFAMILIAR, ModelExpander
+from rag.answering.expanding import KINDS, UNFAMILIAR, ModelExpander
 from rag.answering.finding import Finder
 from rag.answering.generation import Generator
 from rag.answering.parts import choice_of
@@ -48,17 +46,18 @@ def finder_of(config: Config, searcher: Searcher, generator: Generator | None) -
     if generator is None:
         return Finder(searcher)
     asker = Asker(generator, config.help_seconds)
-    steps = _steps(config)
     by_itself = config.rerank == "auto" and choice_of(config) == "openai"
     below = UNFAMILIAR if by_itself else _ALWAYS
     return Finder(
         searcher,
-        ModelExpander(asker, steps) if steps else None,
+        tuple(ModelExpander(asker, step) for step in _steps(config)),
         ModelReranker(asker, below) if by_itself or config.rerank == "llm" else None,
     )
 
 
-def _steps(config: Config) -> Sequence[str]:
+def _steps(config: Config) -> list[str]:
+    """The steps that are on, in the order in which they build on each other."""
+    wanted = config.expand.split(",")
     if config.expand == "auto":
-        return BY_ITSELF.get(choice_of(config), ())
-    return () if config.expand == "off" else config.expand.split(",")
+        wanted = list(BY_ITSELF.get(choice_of(config), ()))
+    return [step for step in KINDS if step in wanted]

@@ -42,6 +42,9 @@ class Help:
     steps: tuple[Step, ...] = ()
     given_up: Mapping[str, str] = field(default_factory=dict)
 
+    def __add__(self, later: Help) -> Help:
+        return Help(self.steps + later.steps, {**self.given_up, **later.given_up})
+
     @property
     def note(self) -> str:
         """What a reader should know; empty where nothing was given up."""
