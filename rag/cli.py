@@ -78,7 +78,7 @@ def index(
 
     with (
         nullcontext(_no_progress) if quiet else terminal.counting("papers") as progress,
-        indexing(config, progress) as indexer,
+        indexing(config, progress, _unheard if quiet else _notify) as indexer,
     ):
         if compact:
             indexer.rebuild_vectors()
@@ -264,6 +264,10 @@ def _waits() -> Callable[[str], None] | None:
 
 def _notify(text: str) -> None:
     typer.echo(text, err=True)
+
+
+def _unheard(_text: str) -> None:
+    return None
 
 
 def _no_progress(_what: str, _done: int, _total: int) -> None:

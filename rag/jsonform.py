@@ -115,7 +115,8 @@ def _source(source: Source) -> Json:
 
 def _meta(meta: Metadata) -> Json:
     values = asdict(meta)
-    return {**values, "authors": list(meta.authors), "keywords": list(meta.keywords)}
+    lists = {name: list(value) for name, value in values.items() if isinstance(value, tuple)}
+    return {**values, **lists}
 
 
 def _hit(hit: Hit) -> Json:

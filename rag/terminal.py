@@ -139,6 +139,7 @@ def show_paper(paper: Paper, sources: Sequence[Source]) -> None:
         "URL": meta.url,
         "keywords": ", ".join(meta.keywords),
         "id": f"{paper.id}, version {paper.version}",
+        "looks planted:": "; ".join(meta.flags),
     }
     for name, value in facts.items():
         if value:

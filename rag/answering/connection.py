@@ -241,7 +241,7 @@ def _unreachable(peer: Peer, cause: str, *, passing: bool = False) -> Fault:
     error = ServerError(
         f"The model server at {peer.host} cannot be reached",
         cause=cause,
-        remedy="Is the server running? Check OPENAI_BASE_URL.",
+        remedy=f"Is the server running? Check {peer.knobs.url}.",
     )
     return Fault(error, passing=passing, reason=cause)
 
