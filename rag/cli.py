@@ -86,9 +86,9 @@ def index(
         report = indexer.rebuild() if rebuild else indexer.sync(paths or [Path("seeds")], options)
     if as_json:
         print_json(jsonform.report(report))
-    elif not quiet or report.failures:
+    elif not (quiet and report.is_flawless):
         terminal.show_report(report)
-    if report.failures:
+    if not report.is_flawless:
         raise typer.Exit(EXIT_PARTLY_FAILED)
 
 

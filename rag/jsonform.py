@@ -11,7 +11,7 @@ from typing import Any
 
 from rag.errors import AskPapersError
 from rag.index.browse import Merged, Source
-from rag.index.report import Report
+from rag.index.report import Conflict, Report
 from rag.retrieval.search import Found
 from rag.schema import Answer, Citation, Claim, Evidence, Hit, Metadata, Nearest, Paper
 
@@ -49,6 +49,7 @@ def report(result: Report) -> Json:
         "duplicates": result.duplicates,
         "embedded": result.embedded,
         "failed": [asdict(failure) for failure in result.failures],
+        "conflicts": [_conflict(conflict) for conflict in result.conflicts],
         "mended": [asdict(notice) for notice in result.notices],
         "papers": result.total.papers,
         "files": result.total.files,
@@ -96,6 +97,11 @@ def duplicates(found: Sequence[Merged]) -> Json:
             for one in found
         ]
     }
+
+
+def _conflict(conflict: Conflict) -> Json:
+    records = [asdict(place) for place in conflict.places]
+    return {"source": conflict.source, "id": conflict.key, "records": records}
 
 
 def _listed(paper: Paper) -> Json:

@@ -131,7 +131,7 @@ def _most_repeated(paper: Paper) -> int:
 
 def _stuffed_with(text: str) -> str:
     """The word that makes up too much of a text, or stands too often after itself; mostly none."""
-    words = _WORD.findall(text.casefold())
+    words: list[str] = _WORD.findall(text.casefold())
     long = Counter(word for word in words if len(word) >= _SHORTEST)
     if len(words) >= _STUFFED_WORDS and long:
         word, times = long.most_common(1)[0]
