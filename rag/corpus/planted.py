@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from functools import cache
 from itertools import groupby, product
 
 from rag.schema import Paper
@@ -39,7 +40,10 @@ _MODEL = r"(?:AI|assistant|(?:large )?language model|LLM|chat ?bot|bot)"
 _REPLY = r"(?:answers?|repl(?:y|ies)|responses?|outputs?|summary|messages?|reviews?|password)"
 
 
-def _rule(keys: Iterable[str], pattern: str) -> tuple[tuple[str, ...], re.Pattern[str]]:
+_Rule = tuple[tuple[str, ...], re.Pattern[str]]
+
+
+def _rule(keys: Iterable[str], pattern: str) -> _Rule:
     """A pattern in which a space is any white space, and words of which a match holds one."""
     compiled = re.compile(pattern.replace(" ", r"\s+"), re.IGNORECASE | re.MULTILINE)
     return tuple(keys), compiled
@@ -47,47 +51,54 @@ def _rule(keys: Iterable[str], pattern: str) -> tuple[tuple[str, ...], re.Patter
 
 _IGNORE = ("ignore", "disregard", "overlook", "forget", "override", "bypass")
 _ROLES = ("system", "assistant", "instruction", "instructions", "user")
-_RULES = (
-    _rule(
-        _IGNORE,
-        rf"\b(?:{'|'.join(_IGNORE)})\b[^.!?]{{0,40}}?"
-        rf"\b(?:{_PRIOR} [^.!?]{{0,24}}?{_ORDERS}|{_TOLD})\b",
-    ),
-    _rule(["your"], rf"\byour (?:\w+ ){{0,2}}(?:{_REPLY}|{_ORDERS})\b"),
-    _rule(
-        ["system prompt", "system_prompt", "systemprompt", "system message"],
-        r"\b(?:you|your|show|repeat|reveal|output|print|display)\b[^.!?]{0,60}"
-        r"\bsystem(?: |_)?(?:prompt|message)",
-    ),
-    _rule(
-        ["you are", "you're", "act as", "pretend to be"],
-        r"\b(?:you are|you're|act as|pretend to be) (?:now )?(?:an? |the |my )?"
-        rf"(?:\w+ ){{0,3}}{_MODEL}\b",
-    ),
-    _rule(
-        ["if asked", "when asked", "user asks"],
-        r"\b(?:when|if) (?:asked|(?:the|a) user asks)\b[^.!?]{0,80}"
-        r"\b(?:answer|reply|respond|say|state)\b",
-    ),
-    _rule(
-        map(" ".join, product(["answer", "reply", "respond"], ["only", "always", "exactly"])),
-        r"\b(?:answer|reply|respond) (?:only|always|exactly)\b",
-    ),
-    _rule(
-        map(" ".join, product(["always", "only", "not", "don't", "never"], ["cite", "mention"])),
-        r"\b(?:always|only|do not|don't|never) (?:cite|mention)"
-        r" (?:this|only|any|other|the following|these)\b",
-    ),
-    _rule(["positive review"], r"\b(?:give|write|output) (?:\w+ ){0,2}positive reviews?\b"),
-    _rule(["as an ai"], r"\bas an AI\b"),
-    _rule(["end of"], r"\bend of (?:context|documents?|(?:system )?prompt)\b"),
-    _rule(["<|", "inst]", "sys>>"], r"<\|\w{2,20}\|>|\[/?INST\]|<</?SYS>>"),
-    _rule(
-        [*(f"{role}:" for role in _ROLES), *(f"{role}>" for role in _ROLES), "mode>"],
-        rf"^\s*(?:#{{1,4}} ?)?(?:{'|'.join(_ROLES)}):|<\s*/?(?:system|assistant|user)>"
-        r"|<(?:\w+ )?mode>",
-    ),
-)
+
+
+@cache
+def _rules() -> tuple[_Rule, ...]:
+    """Made when a text is read first: it takes as long as reading a hundred of them."""
+    return (
+        _rule(
+            _IGNORE,
+            rf"\b(?:{'|'.join(_IGNORE)})\b[^.!?]{{0,40}}?"
+            rf"\b(?:{_PRIOR} [^.!?]{{0,24}}?{_ORDERS}|{_TOLD})\b",
+        ),
+        _rule(["your"], rf"\byour (?:\w+ ){{0,2}}(?:{_REPLY}|{_ORDERS})\b"),
+        _rule(
+            ["system prompt", "system_prompt", "systemprompt", "system message"],
+            r"\b(?:you|your|show|repeat|reveal|output|print|display)\b[^.!?]{0,60}"
+            r"\bsystem(?: |_)?(?:prompt|message)",
+        ),
+        _rule(
+            ["you are", "you're", "act as", "pretend to be"],
+            r"\b(?:you are|you're|act as|pretend to be) (?:now )?(?:an? |the |my )?"
+            rf"(?:\w+ ){{0,3}}{_MODEL}\b",
+        ),
+        _rule(
+            ["if asked", "when asked", "user asks"],
+            r"\b(?:when|if) (?:asked|(?:the|a) user asks)\b[^.!?]{0,80}"
+            r"\b(?:answer|reply|respond|say|state)\b",
+        ),
+        _rule(
+            map(" ".join, product(["answer", "reply", "respond"], ["only", "always", "exactly"])),
+            r"\b(?:answer|reply|respond) (?:only|always|exactly)\b",
+        ),
+        _rule(
+            map(
+                " ".join, product(["always", "only", "not", "don't", "never"], ["cite", "mention"])
+            ),
+            r"\b(?:always|only|do not|don't|never) (?:cite|mention)"
+            r" (?:this|only|any|other|the following|these)\b",
+        ),
+        _rule(["positive review"], r"\b(?:give|write|output) (?:\w+ ){0,2}positive reviews?\b"),
+        _rule(["as an ai"], r"\bas an AI\b"),
+        _rule(["end of"], r"\bend of (?:context|documents?|(?:system )?prompt)\b"),
+        _rule(["<|", "inst]", "sys>>"], r"<\|\w{2,20}\|>|\[/?INST\]|<</?SYS>>"),
+        _rule(
+            [*(f"{role}:" for role in _ROLES), *(f"{role}>" for role in _ROLES), "mode>"],
+            rf"^\s*(?:#{{1,4}} ?)?(?:{'|'.join(_ROLES)}):|<\s*/?(?:system|assistant|user)>"
+            r"|<(?:\w+ )?mode>",
+        ),
+    )
 
 
 def signs(paper: Paper) -> tuple[str, ...]:
@@ -114,7 +125,7 @@ def _signs(paper: Paper) -> Iterator[str]:
 def _instruction(text: str) -> str:
     """The first words that are no report but an order to whoever reads them; mostly none."""
     lower = " ".join(text.casefold().split())
-    for keys, pattern in _RULES:
+    for keys, pattern in _rules():
         if any(key in lower for key in keys) and (found := pattern.search(text)):
             return " ".join(str(found.group()).split())[:_QUOTED]
     return ""
