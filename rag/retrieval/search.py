@@ -38,7 +38,7 @@ class Found:
     hits: tuple[Hit, ...]
     index_state: str
     coverage: float
-    timings: Mapping[str, float] = field(default_factory=dict)
+    timings: Mapping[str, float] = field(default_factory=dict, compare=False)
 
 
 class Searcher:
