@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from evals.golden import ALL
 from evals.metrics import MEASURES, ranked, relevant
 from evals.stats import Mean, detectable, holm, mean, randomisation
 from evals.trec import Qrels, Run
-
-ALL = "all"
 
 Scores = Mapping[str, Mapping[str, float]]
 """For each measure the value of each query."""

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from evals import golden
 from evals.golden import Sample, suite_id
+from evals.stats import Mean
 from rag import Assistant
 
-KINDS = ("named", "numeric", "acronym", "paraphrase")
+DIRECT = ("named", "numeric", "acronym")
+KINDS = (*DIRECT, "paraphrase")
 MEASURES = ("found", "share", "sentences")
 
 Place = tuple[str, str]
@@ -50,10 +53,14 @@ def held_by(gold: Sequence[Place], chosen: Sequence[Place]) -> list[bool]:
     ]
 
 
-def groups(samples: Sequence[Sample]) -> list[Sample]:
-    """The samples, and once more those of questions that name what they ask about, together."""
-    direct = [sample for sample in samples if sample["kind"] in KINDS[:3]]
-    return [*samples, *(sample | {"kind": ", ".join(KINDS[:3])} for sample in direct)]
+def table(samples: Sequence[Sample]) -> dict[str, dict[str, Mean]]:
+    """The means for each kind, for those together that name what they ask about, and for all."""
+    rows = golden.table(list(samples), MEASURES)
+    over_all = rows.pop(golden.ALL)
+    direct = [sample for sample in samples if sample["kind"] in DIRECT]
+    if direct:
+        rows[", ".join(DIRECT)] = golden.table(direct, MEASURES)[golden.ALL]
+    return rows | {golden.ALL: over_all}
 
 
 def _gold(item: Mapping[str, object]) -> list[Place]:

@@ -19,6 +19,8 @@ from rag.config import load
 ROOT = Path(__file__).parents[1]
 SUITE = ROOT / "evals" / "suites" / "seeds.jsonl"
 
+ALL = "all"
+
 Sample = dict[str, Any]
 
 
@@ -113,7 +115,7 @@ def suite_id(source: str, ordinal: int) -> str:
 def table(samples: list[Sample], measures: Iterable[str]) -> dict[str, dict[str, Mean]]:
     """The mean of each measure for each kind of question and over all; absent where none has it."""
     groups = {kind: [s for s in samples if s["kind"] == kind] for kind in _kinds(samples)}
-    groups["all"] = samples
+    groups[ALL] = samples
     return {
         kind: {measure: mean(values) for measure in measures if (values := _values(group, measure))}
         for kind, group in groups.items()

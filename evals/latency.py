@@ -24,7 +24,6 @@ from rag.config import Config
 from rag.retrieval.search import Found
 
 _WARM_UP = "What is found before anything is measured?"
-FIRST_RUNS = 5
 
 Progress = Callable[[str, int, int], None]
 
@@ -43,7 +42,7 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class First:
-    """Seconds of the first search of a process, medians of `runs` processes.
+    """Seconds of the first search of a process, medians of `starts` processes.
 
     `whole` is the process from start to end; `search` begins when all packages are imported.
     """
@@ -51,7 +50,7 @@ class First:
     whole: float
     imports: float
     search: float
-    runs: int
+    starts: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +77,7 @@ def run(
     settings: Config,
     questions: Sequence[str],
     readers: int,
+    starts: int,
     seed: int,
     progress: Progress,
 ) -> Iterator[Row]:
@@ -93,7 +93,7 @@ def run(
             config = settings.model_copy(update={"data_dir": Path(folder) / "data", "llm": "none"})
             papers = enlarged(collection.documents, size, seed)
             held = build(config, papers, remembered, seed, progress)
-            yield _searched(config, held, questions[:half], questions[half:], readers)
+            yield _searched(config, held, questions[:half], questions[half:], readers, starts)
 
 
 def spread(seconds: Sequence[float]) -> Spread:
@@ -146,9 +146,14 @@ def tables(rows: Sequence[Row]) -> Iterator[Table]:
 
 
 def _searched(
-    config: Config, papers: int, alone: Sequence[str], others: Sequence[str], readers: int
+    config: Config,
+    papers: int,
+    alone: Sequence[str],
+    others: Sequence[str],
+    readers: int,
+    starts: int,
 ) -> Row:
-    first = _first(config, alone[0])
+    first = _first(config, alone[0], starts)
     with Assistant.from_config(config) as assistant:
         assistant.search(_WARM_UP)
         seconds, found = _timed(assistant, alone)
@@ -184,11 +189,11 @@ def _ids(found: Found) -> list[str]:
     return [hit.paper.id for hit in found.hits]
 
 
-def _first(config: Config, question: str) -> First:
+def _first(config: Config, question: str, starts: int) -> First:
     """Searches in processes of their own, after one that warms the disk cache."""
     command = [sys.executable, "-m", "evals.first_search", str(config.data_dir), question]
     runs = []
-    for _ in range(FIRST_RUNS + 1):
+    for _ in range(starts + 1):
         started = time.perf_counter()
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
@@ -197,4 +202,4 @@ def _first(config: Config, question: str) -> First:
     whole, imports, search = (
         statistics.median(one[name] for one in runs[1:]) for name in ("whole", "import", "search")
     )
-    return First(whole, imports, search, FIRST_RUNS)
+    return First(whole, imports, search, starts)

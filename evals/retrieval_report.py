@@ -9,8 +9,9 @@ from typing import Any
 
 from rich.table import Table
 
-from evals.comparison import ALL, Difference, compare, means, score
+from evals.comparison import Difference, compare, means, score
 from evals.figures import Interval
+from evals.golden import ALL
 from evals.metrics import MEASURES
 from evals.retrieval import Benchmark, Cost
 from evals.stats import Mean, percentile

@@ -73,6 +73,8 @@ def retrieval_command(
         benchmark = retrieval.saved(again)
     else:
         names = list(dict.fromkeys(name.strip() for name in systems.split(",") if name.strip()))
+        if not names:
+            raise UsageError("No system is named", remedy=f"Choose from {', '.join(NAMES)}.")
         collection = load_collection(data, split).first(limit)
         with counting("queries") as progress:
             benchmark = retrieval.run(collection, names, load().config, seed, split, progress)
@@ -98,17 +100,22 @@ def search_command(
     split: Split = "train",
     queries: Annotated[int, typer.Option("--queries", min=2, help="How many, at most.")] = 400,
     readers: Annotated[int, typer.Option("--readers", min=1, help="Threads at once.")] = 4,
+    starts: Annotated[
+        int, typer.Option("--starts", min=1, help="Processes whose first search is timed.")
+    ] = 5,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Of the mixed papers.")] = 0,
     save: Annotated[Path | None, typer.Option("--save", help="Write the figures as JSON.")] = None,
     plot: Annotated[Path | None, typer.Option("--plot", help="Draw the curves as SVG.")] = None,
 ) -> None:
     """Time searches in collections of growing size, alone, by stage, and several at once."""
+    wanted = _sizes(sizes)
     collection = load_collection(data, split)
     questions = list(dict.fromkeys(query.text for query in collection.queries))[:queries]
     rows: list[latency.Row] = []
     with counting("papers") as progress:
+        settings = load().config
         for row in latency.run(
-            collection, _sizes(sizes), load().config, questions, readers, seed, progress
+            collection, wanted, settings, questions, readers, starts, seed, progress
         ):
             rows.append(row)
     if save:
@@ -158,7 +165,7 @@ def evidence_command(
         raise UsageError(f"No golden question of the kinds {kinds!r} has an answer")
     if save:
         _write(save, {"settings": chosen, "samples": samples})
-    show(golden.table(evidence.groups(samples), evidence.MEASURES))
+    show(evidence.table(samples))
 
 
 def _sizes(text: str) -> list[int]:

@@ -17,10 +17,12 @@ from llama_index.core import StorageContext, VectorStoreIndex
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.llms import MockLLM
 from llama_index.core.node_parser import SentenceSplitter
+from llama_index.core.node_parser.text.utils import split_by_sentence_tokenizer_internal
 from llama_index.core.retrievers import QueryFusionRetriever
 from llama_index.core.retrievers.fusion_retriever import FUSION_MODES
 from llama_index.core.schema import BaseNode, MetadataMode, NodeWithScore, QueryBundle
 from llama_index.vector_stores.chroma import ChromaVectorStore
+from nltk.tokenize import PunktSentenceTokenizer
 
 from evals.collection import Document
 from evals.systems import Ranking, best_chunks
@@ -48,7 +50,7 @@ class Dense:
         client = chromadb.PersistentClient(self._folder.name, settings=settings)
         store = ChromaVectorStore(chroma_collection=client.create_collection(_COLLECTION))
         texts = [Text(text=one.whole, id_=one.id) for one in documents]
-        self._nodes = list(SentenceSplitter().get_nodes_from_documents(texts))
+        self._nodes = list(_splitter().get_nodes_from_documents(texts))
         self._chunks = len(self._nodes) / len(documents)
         context = StorageContext.from_defaults(vector_store=store)
         self._index = VectorStoreIndex(
@@ -92,6 +94,18 @@ class Fusion(Dense):
             num_queries=1,
             use_async=False,
         )
+
+
+def _splitter() -> SentenceSplitter:
+    """The default splitter, with its own tokenizer of sentences made here.
+
+    Where llama-index makes it, on the way it also reads a list of stop words, which NLTK refuses if
+    the file has several names, as in an environment that uv has linked together.
+    """
+    punkt = PunktSentenceTokenizer()
+    return SentenceSplitter(
+        chunking_tokenizer_fn=lambda text: split_by_sentence_tokenizer_internal(text, punkt)
+    )
 
 
 class _Lexical(BaseRetriever):
