@@ -29,6 +29,30 @@ Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
+class Plan:
+    """What is asked of each collection: questions, threads at once, processes that start anew.
+
+    The first half of the questions is asked one by one, the others by several threads, so that none
+    has been asked before. `seed` is that of the mixed papers.
+    """
+
+    questions: tuple[str, ...]
+    readers: int
+    starts: int
+    seed: int
+
+    @property
+    def alone(self) -> tuple[str, ...]:
+        """Those asked one by one."""
+        return self.questions[: (len(self.questions) + 1) // 2]
+
+    @property
+    def together(self) -> tuple[str, ...]:
+        """Those asked by several threads."""
+        return self.questions[len(self.alone) :]
+
+
+@dataclass(frozen=True, slots=True)
 class Spread:
     """Milliseconds of `n` searches."""
 
@@ -75,25 +99,18 @@ def run(
     collection: Collection,
     sizes: Iterable[int],
     settings: Config,
-    questions: Sequence[str],
-    readers: int,
-    starts: int,
-    seed: int,
+    plan: Plan,
     progress: Progress,
 ) -> Iterator[Row]:
-    """Index a collection of each size in a folder of its own, and search it.
-
-    Half of the questions are asked one by one, the others by several threads, so that none has been
-    asked before.
-    """
+    """Index a collection of each size in a folder of its own, and search it."""
     remembered: Remembered = {}
-    half = (len(questions) + 1) // 2
     for size in sizes:
         with tempfile.TemporaryDirectory() as folder:
-            config = settings.model_copy(update={"data_dir": Path(folder) / "data", "llm": "none"})
-            papers = enlarged(collection.documents, size, seed)
-            held = build(config, papers, remembered, seed, progress)
-            yield _searched(config, held, questions[:half], questions[half:], readers, starts)
+            data = Path(folder) / "data"
+            config = settings.model_copy(update={"data_dir": data, "llm": "none"})
+            papers = enlarged(collection.documents, size, plan.seed)
+            held = build(config, papers, remembered, plan.seed, progress)
+            yield _searched(config, held, plan)
 
 
 def spread(seconds: Sequence[float]) -> Spread:
@@ -145,30 +162,23 @@ def tables(rows: Sequence[Row]) -> Iterator[Table]:
         yield by_stage
 
 
-def _searched(
-    config: Config,
-    papers: int,
-    alone: Sequence[str],
-    others: Sequence[str],
-    readers: int,
-    starts: int,
-) -> Row:
-    first = _first(config, alone[0], starts)
+def _searched(config: Config, papers: int, plan: Plan) -> Row:
+    first = _first(config, plan.alone[0], plan.starts)
     with Assistant.from_config(config) as assistant:
         assistant.search(_WARM_UP)
-        seconds, found = _timed(assistant, alone)
+        seconds, found = _timed(assistant, plan.alone)
         started = time.perf_counter()
-        with ThreadPoolExecutor(readers) as pool:
-            at_once = list(pool.map(lambda question: _search(assistant, question), others))
+        with ThreadPoolExecutor(plan.readers) as pool:
+            at_once = list(pool.map(lambda asked: _search(assistant, asked), plan.together))
         elapsed = time.perf_counter() - started
-        again = [_ids(assistant.search(question)) for question in others]
+        again = [_ids(assistant.search(question)) for question in plan.together]
     return Row(
         papers=papers,
         single=spread(seconds),
         stages=stages(found),
         together=spread([taken for taken, _ in at_once]),
-        readers=readers,
-        per_second=len(others) / elapsed,
+        readers=plan.readers,
+        per_second=len(at_once) / elapsed,
         lost=sum(_ids(one) != ids for (_, one), ids in zip(at_once, again, strict=True)),
         first=first,
     )

@@ -14,6 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from evals.collection import Collection
 from evals.comparison import unscored
+from evals.metrics import relevant
 from evals.systems import PACKAGES, System, make
 from evals.trec import Qrels, Run, read_qrels, read_run, write_qrels, write_run
 from rag.config import Config
@@ -143,11 +144,15 @@ def saved(folder: Path) -> Benchmark:
             f"{folder} holds no benchmark of retrieval", cause=_cause(error, path)
         ) from error
     files = {file.stem: file for file in sorted(folder.glob("*.run"))}
+    qrels = read_qrels(folder / JUDGED)
+    if not files or not any(relevant(judged) for judged in qrels.values()):
+        raise InputError(
+            f"{folder} holds no benchmark of retrieval",
+            cause="no run files" if not files else f"no relevant document in {JUDGED}",
+        )
     names = [*(name for name in facts.costs if name in files)]
     names += [name for name in files if name not in facts.costs]
-    return Benchmark(
-        facts, read_qrels(folder / JUDGED), {name: read_run(files[name]) for name in names}
-    )
+    return Benchmark(facts, qrels, {name: read_run(files[name]) for name in names})
 
 
 def _measured(

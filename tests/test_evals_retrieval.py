@@ -6,11 +6,10 @@ import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import ir_measures
 import pytest
@@ -18,10 +17,11 @@ from command import ROOT, environment
 
 from evals.collection import Document
 from evals.comparison import compare, means, score, unscored
+from evals.retrieval import saved
 from evals.systems import NAMES, best_chunks, make
 from evals.trec import read_qrels, read_run
 from rag.config import Config
-from rag.errors import UsageError
+from rag.errors import InputError, UsageError
 from rag.models import WeightStore
 
 PURR = Document("cats", "Cats", "A cat purrs when it is content. It sleeps for most of the day.")
@@ -267,22 +267,35 @@ def test_what_cannot_be_run_is_told_in_one_line(
     assert len(ran.err.splitlines()) == 1
 
 
+def without_seed(folder: Path) -> None:
+    path = folder / "report.json"
+    report = json.loads(path.read_text())
+    del report["facts"]["seed"]
+    path.write_text(json.dumps(report))
+
+
+def without_runs(folder: Path) -> None:
+    for path in folder.glob("*.run"):
+        path.unlink()
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (lambda facts: facts.pop("seed"), "report.json: seed: "),
-        (lambda facts: facts.update(documents="many"), "report.json: documents: "),
+        (without_seed, "report.json: seed: "),
+        (lambda folder: (folder / "report.json").write_text("[]"), "is not what was saved"),
+        (without_runs, "no run files"),
+        (lambda folder: (folder / "qrels.txt").write_text("q 0 d 0\n"), "no relevant document"),
+        (lambda folder: (folder / "qrels.txt").unlink(), "qrels.txt cannot be read"),
+        (lambda folder: (folder / "bm25.run").write_text("q Q0\n"), "bm25.run:1 cannot be read"),
     ],
 )
-def test_a_saved_report_that_was_altered_is_told(
-    change: Any, said: str, benchmark: tuple[Path, Ran], tmp_path: Path
+def test_a_saved_benchmark_that_was_altered_is_told(
+    change: Callable[[Path], object], said: str, benchmark: tuple[Path, Ran], tmp_path: Path
 ) -> None:
-    folder, _ = benchmark
-    shutil.copytree(folder / "saved", tmp_path / "altered")
-    path = tmp_path / "altered" / "report.json"
-    report = json.loads(path.read_text())
-    change(report["facts"])
-    path.write_text(json.dumps(report))
-    ran = evals("bench", "retrieval", "--from", tmp_path / "altered")
-    assert (ran.code, ran.out) == (2, "")
-    assert said in ran.err
+    altered = shutil.copytree(benchmark[0] / "saved", tmp_path / "altered")
+    change(altered)
+    with pytest.raises(InputError) as caught:
+        saved(altered)
+    assert said in str(caught.value)
+    assert str(altered) in str(caught.value)

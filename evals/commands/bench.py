@@ -110,16 +110,16 @@ def search_command(
     """Time searches in collections of growing size, alone, by stage, and several at once."""
     wanted = _sizes(sizes)
     collection = load_collection(data, split)
-    questions = list(dict.fromkeys(query.text for query in collection.queries))[:queries]
+    questions = tuple(dict.fromkeys(query.text for query in collection.queries))[:queries]
+    if len(questions) < 2:
+        raise UsageError(f"{data} has fewer than two questions")
+    plan = latency.Plan(questions, readers, starts, seed)
     rows: list[latency.Row] = []
     with counting("papers") as progress:
-        settings = load().config
-        for row in latency.run(
-            collection, wanted, settings, questions, readers, starts, seed, progress
-        ):
+        for row in latency.run(collection, wanted, load().config, plan, progress):
             rows.append(row)
     if save:
-        facts = {"collection": collection.name, "seed": seed, "readers": readers}
+        facts = {"collection": collection.name, "seed": seed}
         _write(save, latency.as_json(rows, facts))
     if plot:
         from evals.figures import curves
