@@ -82,10 +82,12 @@ class Row:
     """A collection of `papers`, searched.
 
     `stages` are parts of the searches of `single`. `together` are the searches of `readers` threads
-    at a time, of other questions; `lost` of them found something else than alone.
+    at a time, of other questions; `lost` of them found something else than alone. `index` is the
+    state that was searched; it ends with "exact" where every paper was compared with the question.
     """
 
     papers: int
+    index: str
     single: Spread
     stages: Mapping[str, Spread]
     together: Spread
@@ -143,12 +145,21 @@ def lines(rows: Sequence[Row]) -> dict[str, list[tuple[float, float]]]:
 
 def tables(rows: Sequence[Row]) -> Iterator[Table]:
     """Searches as a whole, then by stage where the searches tell of stages."""
-    head = ("papers", "n", "median, p95 ms", f"{rows[0].readers} at once, ms", "searches/s", "lost")
+    head = (
+        "papers",
+        "vectors",
+        "n",
+        "median, p95 ms",
+        f"{rows[0].readers} at once, ms",
+        "searches/s",
+        "lost",
+    )
     whole = Table(*head, "first search s", "imports s", "whole process s")
     for row in rows:
         first = (row.first.search, row.first.imports, row.first.whole)
         whole.add_row(
-            *(f"{row.papers:,}", f"{row.single.n} + {row.together.n}", str(row.single)),
+            *(f"{row.papers:,}", "exact" if row.index.endswith("exact") else "indexed"),
+            *(f"{row.single.n} + {row.together.n}", str(row.single)),
             *(str(row.together), f"{row.per_second:.0f}", str(row.lost)),
             *(f"{seconds:.2f}" for seconds in first),
         )
@@ -174,6 +185,7 @@ def _searched(config: Config, papers: int, plan: Plan) -> Row:
         again = [_ids(assistant.search(question)) for question in plan.together]
     return Row(
         papers=papers,
+        index=found[0].index_state,
         single=spread(seconds),
         stages=stages(found),
         together=spread([taken for taken, _ in at_once]),

@@ -107,6 +107,7 @@ def test_the_command_measures_searches_in_collections_of_each_size(
         assert (row["single"]["n"], row["together"]["n"], row["lost"]) == (5, 4, 0)
         for one in (row["single"], row["together"], *row["stages"].values()):
             assert 0 < one["median"] <= one["p95"]
+        assert row["index"].startswith("revision 1, ")
         assert 0 < row["first"]["search"] < row["first"]["whole"]
         assert 0 < row["first"]["imports"] < row["first"]["whole"]
     assert (tmp_path / "a.svg").read_bytes().startswith(b"<?xml")

@@ -17,6 +17,7 @@ from command import ROOT, environment
 
 from evals.collection import Document
 from evals.comparison import compare, means, score, unscored
+from evals.figures import dots
 from evals.retrieval import saved
 from evals.systems import NAMES, best_chunks, make
 from evals.trec import read_qrels, read_run
@@ -96,6 +97,14 @@ def test_a_document_counts_by_its_best_chunk() -> None:
     found = [("b", 0.9), ("a", 0.8), ("b", 0.7), ("c", 0.6), ("a", 0.85)]
     assert best_chunks(found, 2) == [("b", 0.9), ("a", 0.85)]
     assert best_chunks([("a", -0.5), ("a", -0.1)], 5) == [("a", -0.1)]
+
+
+def test_a_figure_has_a_panel_for_each_measure_and_the_same_bytes_for_the_same_figures() -> None:
+    panels = {"nDCG@10": {"ours": (0.7, 0.6, 0.8), "theirs": (0.5, 0.4, 0.6)}, "MRR@10": {}}
+    drawn = dots("Pets", panels)
+    assert drawn == dots("Pets", panels)
+    for text in ("Pets", "nDCG@10", "MRR@10", "ours", "theirs"):
+        assert f">{text}</text>" in drawn.decode()
 
 
 # --- systems
