@@ -38,7 +38,7 @@ ORDER = (
     "index.vectors.seam index.vectors.record index.vectors.wire index.vectors.local "
     "index.vectors.server index.vectors.shelf index.vectors.stores index.vectors.choice "
     "index.vectors "
-    "index.reader index.report index.reading index.engine index.ray_worker index.ray_driver "
+    "index.delta index.reader index.report index.reading index.engine index.ray_worker index.ray_driver "
     "index.ray_link index.ray_engine index.intake index.filling index.sync "
     "index.browse index.curation index "
     "retrieval.query retrieval.fusion retrieval.evidence retrieval.lookup retrieval.search "
