@@ -20,7 +20,8 @@ ROWS = DIRECTIONS * COPIES
 
 
 def axis(number: int) -> Vectors:
-    return np.eye(DIRECTIONS, dtype=np.float32)[number]
+    vector: Vectors = np.eye(DIRECTIONS, dtype=np.float32)[number]
+    return vector
 
 
 def alike() -> Iterator[tuple[str, Vectors]]:
