@@ -34,12 +34,13 @@ ORDER = (
     "index.embedding index.vetting index.disk index.manifest index.identity index.snapshot "
     "index.lexical "
     "index.migrations index.writer index.grouping index.lock index.catalog index.chunking "
-    "index.chroma index.child "
+    "index.flat index.chroma index.child "
     "index.vectors.seam index.vectors.record index.vectors.wire index.vectors.local "
     "index.vectors.server index.vectors.shelf index.vectors.stores index.vectors.choice "
     "index.vectors "
-    "index.reader index.report index.standing index.reading index.engine index.ray_worker "
-    "index.ray_driver index.ray_link index.ray_engine index.intake index.filling index.sync "
+    "index.delta index.reader index.report index.standing index.reading index.engine "
+    "index.ray_worker index.ray_driver index.ray_link index.ray_engine index.intake "
+    "index.filling index.sync "
     "index.browse index.curation index "
     "retrieval.query retrieval.fusion retrieval.evidence retrieval.lookup retrieval.search "
     "retrieval "
@@ -71,7 +72,7 @@ OWNERS = {
     "pybtex": {"corpus.readers.bibentries"},
     "yaml": {"corpus.readers.frontmatter"},
 }
-NEVER = {"evals", "app", "gradio", "tests"}
+NEVER = {"evals", "app", "gradio", "tests", "bm25s", "ir_measures", "matplotlib", "nltk", "scipy"}
 SLOW = {
     *OWNERS,
     *NEVER,
