@@ -19,8 +19,6 @@ from rag.index.child import build_in_child, verify_in_child
 from rag.index.chroma import Order
 from rag.index.embedding import Vectors
 from rag.index.manifest import Unsearchable
-from rag.index.vectors.local import Generations
-from rag.index.vectors.seam import Facts
 
 DIRECTIONS, COPIES = 240, 30
 ROWS = DIRECTIONS * COPIES
@@ -30,15 +28,6 @@ NOT_FOUND = r"\d+ of 20 rows are not found"
 def rows() -> Iterator[tuple[str, Vectors]]:
     axes = np.eye(DIRECTIONS, dtype=np.float32)
     return ((f"row {number}", axes[number // COPIES]) for number in range(ROWS))
-
-
-def test_a_build_of_rows_that_are_not_found_leaves_no_generation(tmp_path: Path) -> None:
-    vectors = Generations(tmp_path / "vectors")
-    with pytest.raises(Unsearchable, match=NOT_FOUND):
-        vectors.build(rows(), Facts("model/1/254", DIRECTIONS, ROWS, 1))
-    assert vectors.current() is None
-    assert [path.name for path in (tmp_path / "vectors").glob("gen-*")] == []
-    vectors.close()
 
 
 def test_the_child_that_tries_one_out_says_so_by_its_exit_status(tmp_path: Path) -> None:
