@@ -110,7 +110,7 @@ def _foreign(word: str) -> bool:
 
 
 def _is_unfamiliar(_text: str, found: Found) -> bool:
-    return found.coverage < UNFAMILIAR
+    return bool(found.hits) and found.coverage < UNFAMILIAR
 
 
 def _texts(value: object, asked: str) -> tuple[str, ...]:

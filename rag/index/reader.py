@@ -19,7 +19,8 @@ import numpy as np
 from rag.errors import IndexUnusable
 from rag.index.catalog import Catalog
 from rag.index.chunking import chunk, spread
-from rag.index.embedding import PROBE, SAME_MODEL, Embedder, Vectors, paper_vector
+from rag.index.delta import Deltas
+from rag.index.embedding import PROBE, SAME_MODEL, Embedder, Vectors
 from rag.index.manifest import Damaged, Unavailable
 from rag.index.snapshot import Snapshot
 from rag.index.vectors.seam import Generation, VectorIndex
@@ -118,6 +119,7 @@ class IndexReader:
         self._broken = ""  # the name of a generation that is not to be asked
         self._again = math.inf  # until this time
         self._probed: str | None = None
+        self._deltas = Deltas()
 
     @contextmanager
     def state(self) -> Iterator[IndexState]:
@@ -135,7 +137,9 @@ class IndexReader:
                 )
             self._built_with.compare(snapshot)
             self._probe(snapshot)
-            yield IndexState(snapshot, generation, self._built_with, self._embedder, self._lost)
+            yield IndexState(
+                snapshot, generation, self._built_with, self._embedder, self._deltas, self._lost
+            )
 
     def close(self) -> None:
         """Close what is open."""
@@ -208,12 +212,14 @@ class IndexState:
         generation: Generation | None,
         built_with: BuiltWith,
         embedder: Embedder,
+        deltas: Deltas,
         lost: Callable[[Generation, Damaged], None],
     ) -> None:
         self.snapshot = snapshot
         self._generation = generation
         self._built_with = built_with
         self._embedder = embedder
+        self._deltas = deltas
         self._lost = lost
         self._key = built_with.key
         self._dimension = embedder.dimension
@@ -238,8 +244,8 @@ class IndexState:
             except Damaged as fault:
                 self._lost(self._generation, fault)
                 self._generation = None
-        for paper_id, _, matrix in self.snapshot.matrices_since(self._key, since, self._dimension):
-            found[paper_id] = float(paper_vector(matrix) @ vector)
+        delta = self._deltas.since(self.snapshot, since, self._key, self._dimension)
+        found |= delta.compare(vector)
         best = sorted(found.items(), key=lambda item: (-item[1], item[0]))
         return dict(best[:limit])
 
