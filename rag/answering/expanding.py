@@ -25,14 +25,16 @@ _LONGEST = 600  # characters of a text that a model gave
 _MOST_PARTS = 3
 _ENGLISH = frozenset(
     "the of and are what which how does with by that this who whom whose when where why from its "
-    "between among into their there these those whats using than it's".split()
+    "between among into their there these those whats using than it's were have did can should "
+    "about many much two three up list give show tell describe explain compare summarise "
+    "summarize".split()
 )
 _LETTERED = 4  # words from which a question without any of those is taken for another language
-_NAME = re.compile(r"(?<!\w)(?=[\w.,-]*(?:\d|[A-Z][\w-]*[A-Z]))\w+(?:[-.,]\w+)*")
+_A_NAME = r"(?=[\w.,-]*(?:\d|[A-Z][\w-]*[A-Z]))\w+(?:[-.,]\w+)*"  # of RN-DPO's kind, or a number
+_NAME = re.compile(rf"(?<!\w){_A_NAME}")
 _COMPARES = re.compile(
-    r"\b(?:compar\w+|versus|vs|differ\w*|both|each|respectively|in common|share[ds]?|"
-    r"(?:two|three|several) \w+|better|worse|rather than|than)\b|\b\w+ and \w+ each\b",
-    re.IGNORECASE,
+    rf"\b(?i:compar(?:e[ds]?|ing)|versus|vs|differ(?:s|ences?)?|in common)\b"
+    rf"|(?<!\w){_A_NAME},? (?:and|or) {_A_NAME}|\bthan {_A_NAME}"
 )
 
 
