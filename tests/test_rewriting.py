@@ -23,9 +23,9 @@ from rag.retrieval.joining import join
 from rag.retrieval.query import Question
 from rag.retrieval.search import Found, Searcher
 
-UNFAMILIAR = "Which fruit of a tree is kept cold?"
+UNFAMILIAR = "Which apples of the trees in a yard are kept cold?"  # found by one word of many
+ELSEWHERE = "Which fruit of a tree is kept cold?"
 FAMILIAR = "Which apples are measured?"
-LOW = "Which apples of the trees in a yard are kept cold?"  # found, by the least of its words
 GERMAN = "Wie viel wiegen die Früchte des Baumes?"
 
 
@@ -103,6 +103,13 @@ def test_a_question_whose_words_the_papers_have_is_searched_without_a_model(
     assert (found.help.steps, found.help.note) == ((), "")
 
 
+def test_where_nothing_comes_near_no_answer_is_imagined(library: Library) -> None:
+    with helped(library, {"sentence": {"sentence": "Apples."}}) as its:
+        answer = its.assistant.answer(ELSEWHERE)
+    assert its.asked == []
+    assert (answer.status, answer.note) == ("abstained", "")
+
+
 def test_a_sentence_such_as_an_answer_may_have_finds_papers_of_its_meaning(
     library: Library,
 ) -> None:
@@ -153,9 +160,9 @@ def test_a_query_in_the_terms_of_the_field_is_searched_with_the_question(
 ) -> None:
     replies = {"query": {"query": "clouds"}}
     with helped(library, replies, expand="rewrite", rerank="off") as its:
-        found = its.assistant.search("Which grey things are in the sky?")
+        found = its.assistant.search("Which bridges have grey things in the sky above them?")
     assert its.asked == ["query"]
-    assert topics(found)[0] == "clouds"
+    assert set(topics(found)[:2]) == {"bridges", "clouds"}
 
 
 def test_each_side_of_a_comparison_finds_its_paper(library: Library) -> None:
@@ -215,7 +222,7 @@ def test_the_settings_say_which_steps_are_taken(
         "sentence": {"sentence": "Fruit is kept."},
     }
     with helped(library, replies, expand=expand, rerank="off") as its:
-        its.assistant.search(GERMAN)
+        its.assistant.search(f"{GERMAN} Apples?")
     assert its.asked == steps
 
 
@@ -234,13 +241,13 @@ def test_without_a_model_nothing_is_asked(library: Library) -> None:
 
 def test_a_later_step_works_on_what_an_earlier_one_gave(library: Library) -> None:
     replies = {
-        "english": {"english": "Which fruit of the tree?"},
+        "english": {"english": UNFAMILIAR},
         "sentence": {"sentence": "Apples."},
     }
     with helped(library, replies, rerank="off") as its:
         its.assistant.search(GERMAN)
     asked = [received.body["messages"][1]["content"] for received in its.server.posts]
-    assert asked == [f"Question: {GERMAN}", "Question: Which fruit of the tree?"]
+    assert asked == [f"Question: {GERMAN}", f"Question: {UNFAMILIAR}"]
 
 
 # --- replies that are of no use
@@ -327,7 +334,7 @@ def test_a_step_that_fails_is_given_up_and_told(
 def test_an_answer_tells_what_helped_and_what_was_given_up(library: Library) -> None:
     claims = {"claims": [{"support": ["S1"], "text": "We study apples in one case with care."}]}
     replies = {
-        "english": {"english": LOW},
+        "english": {"english": UNFAMILIAR},
         "sentence": refusal(500, "out of order"),
         "answer": claims,
     }
@@ -339,7 +346,7 @@ def test_an_answer_tells_what_helped_and_what_was_given_up(library: Library) -> 
     steps: Any = answer.manifest["help"]
     (step,) = steps
     assert step["step"] == "translate"
-    assert step["texts"] == [LOW]
+    assert step["texts"] == [UNFAMILIAR]
     assert "imagining an answer was given up: 500: out of order" in answer.note
     assert heard[:2] == ["translating the question", "imagining an answer"]
 
@@ -352,7 +359,7 @@ def test_a_reader_who_leaves_ends_a_step(library: Library) -> None:
         return Script(ending="hang")
 
     with helped(library, reply, rerank="off") as its, pytest.raises(ServerError):
-        list(its.assistant.ask(LOW, stop=stop))
+        list(its.assistant.ask(UNFAMILIAR, stop=stop))
 
 
 def test_tokens_of_help_count_against_the_budget(library: Library) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from rag.answering.abstention import holds_nothing
 from rag.answering.asking import Asker, GivenUp, Reading, object_schema
 from rag.retrieval.expansion import Expansion, Help, Step
 from rag.retrieval.search import Found
@@ -112,7 +113,11 @@ def _foreign(word: str) -> bool:
 
 
 def _is_unfamiliar(_text: str, found: Found) -> bool:
-    return bool(found.hits) and found.coverage < UNFAMILIAR
+    """Whether papers come near in meaning, but not in words.
+
+    Where nothing comes near at all, an imagined answer would only find what is like itself.
+    """
+    return found.coverage < UNFAMILIAR and not holds_nothing(found)
 
 
 def _texts(value: object, asked: str) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Protocol
 
+from rag.answering.abstention import holds_nothing
 from rag.answering.asking import Asker, GivenUp, Reading, object_schema
 from rag.retrieval.expansion import Help, Step
 from rag.retrieval.search import Found
@@ -41,7 +42,7 @@ class ModelReranker:
     def rerank(self, found: Found, reading: Reading) -> tuple[Found, Help]:
         """See `Reranker.rerank`."""
         first = found.hits[:_PAPERS]
-        if len(first) < 2 or found.coverage >= self._below:
+        if len(first) < 2 or found.coverage >= self._below or holds_nothing(found):
             return found, Help()
         reading.notify(_TOLD)
         labels = [f"P{number}" for number in range(1, len(first) + 1)]
