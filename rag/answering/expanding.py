@@ -154,6 +154,7 @@ def _apart(expansion: Expansion, texts: tuple[str, ...], _asked: str) -> Expansi
 
 
 _TEXT = {"type": "string", "minLength": 1, "maxLength": _LONGEST}
+_SENTENCE = _TEXT | {"maxLength": 300}  # a small model writes on until it is stopped
 _QUESTIONS = {"type": "array", "items": _TEXT, "maxItems": _MOST_PARTS}
 
 KINDS: Mapping[str, Kind] = {
@@ -165,7 +166,7 @@ KINDS: Mapping[str, Kind] = {
         _in_place,
     ),
     "rewrite": Kind("rewriting the question", "query", _TEXT, _is_unfamiliar, _added),
-    "hypothesis": Kind("imagining an answer", "sentence", _TEXT, _is_unfamiliar, _beside),
+    "hypothesis": Kind("imagining an answer", "sentence", _SENTENCE, _is_unfamiliar, _beside),
     "decompose": Kind(
         "taking the question apart",
         "questions",
