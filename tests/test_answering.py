@@ -20,6 +20,7 @@ from rag.answering.abstention import REFUSAL
 from rag.answering.assistant import Assistant, last_answer
 from rag.answering.citations import read_marks
 from rag.answering.events import CitationAdded, ClaimMade, Done, Notice
+from rag.answering.finding import Finder
 from rag.answering.generation import ContextTooSmall, Finish, SchemaUnsupported
 from rag.answering.writing import ModelWriter, QuotingWriter, Writer
 from rag.config import Config
@@ -49,8 +50,8 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Library:
 def assisting(library: Library, writer: Writer, **settings: object) -> Iterator[Assistant]:
     config = Config.model_validate({"embedding_model": "by hand", **settings})
     with library.reader() as reader:
-        searcher = Searcher(reader, library.embedder, WEIGHTS)
-        yield Assistant(config, reader, searcher, writer)
+        finder = Finder(Searcher(reader, library.embedder, WEIGHTS))
+        yield Assistant(config, reader, finder, writer)
 
 
 def scripted(

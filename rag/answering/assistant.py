@@ -40,13 +40,10 @@ _SUMMARISE = "Summarise this paper."
 class Assistant:
     """Searches, answers and summarises over one index. Safe for use by several threads."""
 
-    def __init__(
-        self, config: Config, reader: IndexReader, finder: Finder | Searcher, writer: Writer
-    ) -> None:
-        """A searcher alone finds without a model's help."""
+    def __init__(self, config: Config, reader: IndexReader, finder: Finder, writer: Writer) -> None:
         self.config = config
         self._reader = reader
-        self._finder = finder if isinstance(finder, Finder) else Finder(finder)
+        self._finder = finder
         self._writer = writer
         self._budget = budget_of(config)
 
