@@ -296,6 +296,16 @@ def test_a_text_without_end_is_cut(library: Library) -> None:
     assert 0 < len(step.texts[0]) <= 600
 
 
+def test_of_a_very_long_question_a_model_reads_the_beginning(library: Library) -> None:
+    question = f"{UNFAMILIAR} " + "and so on " * 500
+    replies = {"sentence": {"sentence": "Bridges."}, "order": {"order": []}}
+    with helped(library, replies) as its:
+        its.assistant.search(question)
+    assert its.asked == ["sentence", "order"]
+    for received in its.server.posts:
+        assert len(received.body["messages"][1]["content"]) < 2_000
+
+
 def test_a_server_without_schemas_is_asked_once_more_without_one(library: Library) -> None:
     def reply(received: Received) -> Script:
         if "response_format" in received.body:

@@ -16,6 +16,9 @@ from rag.answering.replies import objects_in
 from rag.answering.stop import Stop
 from rag.errors import ModelError
 
+MOST_CHARS = 1_200
+"""Characters of a question that a model is shown: the embedded one reads 300 in a second."""
+
 
 class GivenUp(Exception):
     """The model was too late, or failed; the text says which."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from rag.answering.abstention import holds_nothing
-from rag.answering.asking import Asker, GivenUp, Reading, object_schema
+from rag.answering.asking import MOST_CHARS, Asker, GivenUp, Reading, object_schema
 from rag.retrieval.expansion import Expansion, Help, Step
 from rag.retrieval.search import Found
 from rag.text import normalise, printable, tokens
@@ -82,7 +82,8 @@ class ModelExpander:
         reading.notify(kind.told)
         schema = object_schema(kind.key, kind.form)
         try:
-            reply = self._asker.ask(self._step, {"question": asked}, schema, _TOKENS, reading)
+            shown = {"question": asked[:MOST_CHARS]}
+            reply = self._asker.ask(self._step, shown, schema, _TOKENS, reading)
         except GivenUp as reason:
             return expansion, Help(given_up={kind.told: str(reason)})
         texts = _texts(reply.value.get(kind.key), asked)

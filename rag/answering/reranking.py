@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from rag.answering.abstention import holds_nothing
-from rag.answering.asking import Asker, GivenUp, Reading, object_schema
+from rag.answering.asking import MOST_CHARS, Asker, GivenUp, Reading, object_schema
 from rag.retrieval.expansion import Help, Step
 from rag.retrieval.search import Found
 from rag.schema import Hit
@@ -51,7 +51,7 @@ class ModelReranker:
             "items": {"type": "string", "enum": labels},
             "maxItems": len(labels),
         }
-        values = {"question": found.question.text, "papers": show(first, labels)}
+        values = {"question": found.question.text[:MOST_CHARS], "papers": show(first, labels)}
         try:
             reply = self._asker.ask(_NAME, values, object_schema("order", form), _TOKENS, reading)
         except GivenUp as reason:
