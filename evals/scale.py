@@ -22,6 +22,7 @@ from rag.config import Config
 from rag.index.catalog import Catalog
 from rag.index.embedding import Vectors, paper_vector
 from rag.index.reader import IndexState
+from rag.index.serving import Serving
 from rag.index.snapshot import Snapshot
 from rag.index.vectors.local import Generations
 from rag.index.vectors.seam import Facts
@@ -126,7 +127,8 @@ def measure(config: Config, papers_per_second: float) -> Measured:
     try:
         with catalog.reading() as snapshot:
             papers = snapshot.counts().papers
-            state = IndexState(snapshot, None, built, embedder, lambda *_: None)
+            serving = Serving(built, embedder, embedder)
+            state = IndexState(snapshot, None, serving, lambda *_: None)
             exact = min(_seconds(state, question) for _ in range(_QUESTIONS))
             facts = Facts(built.key, embedder.dimension, papers, snapshot.revision)
             row_bytes, build = _build(snapshot, facts)

@@ -14,6 +14,7 @@ import typer
 
 from rag.cli_models import models
 from rag.cli_papers import papers
+from rag.cli_reembed import EPILOG, reembed
 from rag.errors import EXIT_PARTLY_FAILED, AnswerIncomplete, UsageError
 from rag.exits import run
 from rag.flags import AsJson, Batch, ConfigFile, DataDir, Llm, Out, print_json, settings
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from rag.answering.assistant import Assistant
     from rag.answering.events import Event
     from rag.config import Config
+    from rag.index.report import Report
+    from rag.index.sync import Indexer
 
 app = typer.Typer(
     help="Ask questions over paper abstracts; every sentence of an answer is supported by one.",
@@ -34,6 +37,7 @@ app = typer.Typer(
 )
 app.add_typer(papers, name="papers")
 app.add_typer(models, name="models")
+app.command("reembed", epilog=EPILOG)(reembed)
 
 
 @app.command(epilog="Examples: rag index · rag index papers/ more.jsonl · rag index --rebuild")
@@ -73,17 +77,24 @@ def index(
     """Index papers, or bring the index up to date with its files."""
     config = _with_engine(data_dir, config_file, engine, ray_address)
     from rag import jsonform, terminal
-    from rag.answering.parts import indexing, limits_of
+    from rag.answering.parts import limits_of
+    from rag.answering.served import add_with, as_wanted, difference, index_with
     from rag.index.sync import Options
 
-    with (
-        nullcontext(_no_progress) if quiet else terminal.counting("papers") as progress,
-        indexing(config, progress) as indexer,
-    ):
+    options = Options(strict, allow_shrink, dry_run, wait, limits_of(config))
+
+    def add(indexer: Indexer) -> Report:
         if compact:
             indexer.rebuild_vectors()
-        options = Options(strict, allow_shrink, dry_run, wait, limits_of(config))
-        report = indexer.rebuild() if rebuild else indexer.sync(paths or [Path("seeds")], options)
+        return indexer.sync(paths or [Path("seeds")], options)
+
+    with nullcontext(_no_progress) if quiet else terminal.counting("papers") as progress:
+        if rebuild:
+            report = index_with(as_wanted(config), progress, lambda indexer: indexer.rebuild())
+        else:
+            report = add_with(config, progress, add)
+    if (notice := difference(config)) and not quiet:
+        _notify(notice)
     if as_json:
         print_json(jsonform.report(report))
     elif not quiet or report.failures:

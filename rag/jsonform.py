@@ -10,7 +10,9 @@ from dataclasses import asdict
 from typing import Any
 
 from rag.errors import AskPapersError
+from rag.index.bridging import Bridging
 from rag.index.browse import Merged, Source
+from rag.index.reembedding import Reembedded
 from rag.index.report import Report
 from rag.retrieval.search import Found
 from rag.schema import Answer, Citation, Claim, Evidence, Hit, Metadata, Nearest, Paper
@@ -54,6 +56,23 @@ def report(result: Report) -> Json:
         "files": result.total.files,
         "sentences": result.total.sentences,
         "revision": result.revision,
+    }
+
+
+def reembedded(result: Reembedded) -> Json:
+    """The result of `rag reembed`."""
+    return {**asdict(result), "switched": result.switched}
+
+
+def bridging(result: Bridging) -> Json:
+    """The result of `rag reembed --bridge`."""
+    return {
+        "from_model": result.new,
+        "to_model": result.old,
+        "sample": result.sample,
+        **asdict(result.quality),
+        "least": result.least,
+        "stored": result.stored,
     }
 
 

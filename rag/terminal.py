@@ -19,10 +19,13 @@ from rich.progress import (
     TimeRemainingColumn,
     TransferSpeedColumn,
 )
+from rich.table import Table
 
 from rag.answering.citations import render_claim
 from rag.answering.events import ClaimMade, Done, Event, Notice
+from rag.index.bridging import Bridging
 from rag.index.browse import Merged, Source
+from rag.index.reembedding import Reembedded
 from rag.index.report import Failure, Report
 from rag.index.report import Notice as Mended
 from rag.retrieval.search import Found
@@ -92,6 +95,43 @@ def show_report(report: Report) -> None:
     out.print(f"{papers} from {files}: {', '.join(_changes(report))}.")
     _show_some("not taken:", report.failures)
     _show_some("note:", report.notices)
+
+
+def show_reembedded(result: Reembedded) -> None:
+    """The summary of a run of `rag reembed`."""
+    papers = _count(result.papers, "paper")
+    if not result.switched:
+        out.print(f"{papers}: {result.embedding_model} served them already.")
+        return
+    out.print(
+        f"{papers}, {result.embedded:,} texts embedded: {result.embedding_model} serves now, in"
+        f" place of {result.former}."
+    )
+
+
+def show_bridging(result: Bridging) -> None:
+    """How well a bridge serves, beside what it stands for and what it stands in for."""
+    quality = result.quality
+    questions = _count(quality.questions, "held-out sentence")
+    table = Table(box=None, pad_edge=False, header_style="")
+    for heading in (f"{questions} asking for their paper", "recall@10", "of the ten nearest"):
+        table.add_column(heading, no_wrap=True)
+    table.add_row(f"{result.new}, all re-embedded", f"{quality.recall_full:.2f}", "1.00")
+    table.add_row(
+        f"{result.new} over the bridge",
+        f"{quality.recall_bridged:.2f}",
+        escape(str(quality.overlap_bridged)),
+    )
+    table.add_row(
+        f"{result.old}, as now", f"{quality.recall_present:.2f}", f"{quality.overlap_present:.2f}"
+    )
+    out.print(table)
+    out.print(f"The bridge recovers {escape(str(quality.recovered))} of recall@10.")
+    if result.stored:
+        out.print(
+            f"It serves whoever sets embedding_model = {result.new}, until `rag reembed --model"
+            f" {result.new}` has embedded all papers."
+        )
 
 
 def _changes(report: Report) -> list[str]:

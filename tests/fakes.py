@@ -19,10 +19,10 @@ import numpy as np
 from rag.answering.generation import Completion, Finish, Request
 from rag.corpus import Limits
 from rag.errors import AskPapersError, ModelError
+from rag.index.built import BuiltWith
 from rag.index.embedding import Vectors
 from rag.index.engine import LocalEngine
 from rag.index.manifest import Unsearchable
-from rag.index.reader import BuiltWith
 from rag.index.reading import Job, Part
 from rag.index.vectors.seam import Facts, Generation
 

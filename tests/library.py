@@ -14,11 +14,12 @@ from typing import Self
 from fakes import TOPICS, HandEmbedder
 
 from rag.errors import ResourceError
+from rag.index.built import BuiltWith
 from rag.index.catalog import Catalog
 from rag.index.embedding import PROBE, Embedder, Vectors
 from rag.index.intake import DEFAULT
 from rag.index.manifest import Damaged, Unavailable
-from rag.index.reader import BuiltWith, IndexReader, IndexState
+from rag.index.reader import IndexReader, IndexState
 from rag.index.sync import Indexer, Options, Report
 from rag.index.vectors import VectorIndex
 from rag.index.vectors.local import Generations
@@ -139,7 +140,7 @@ class Library:
 
     def search(self, question: str, limit: int = 10, weights: Weights = WEIGHTS) -> Found:
         with self.reader() as reader:
-            searcher = Searcher(reader, self.embedder, weights)
+            searcher = Searcher(reader, weights)
             return searcher.search(Question(question), limit)
 
     def nearest(self, topic: str, limit: int = 3) -> list[tuple[str, float]]:

@@ -49,7 +49,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Library:
 def assisting(library: Library, writer: Writer, **settings: object) -> Iterator[Assistant]:
     config = Config.model_validate({"embedding_model": "by hand", **settings})
     with library.reader() as reader:
-        searcher = Searcher(reader, library.embedder, WEIGHTS)
+        searcher = Searcher(reader, WEIGHTS)
         yield Assistant(config, reader, searcher, writer)
 
 

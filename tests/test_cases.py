@@ -58,7 +58,7 @@ def records_file(library: Library, *records: object, name: str = "papers.json") 
 def ask(library: Library, question: str, writer: Writer | None = None) -> Answer:
     config = Config.model_validate({"embedding_model": "by hand"})
     with library.reader() as reader:
-        searcher = Searcher(reader, library.embedder, WEIGHTS)
+        searcher = Searcher(reader, WEIGHTS)
         return Assistant(config, reader, searcher, writer or QuotingWriter()).answer(question)
 
 

@@ -73,7 +73,7 @@ def settings(**given: object) -> Config:
 @contextmanager
 def assisting(library: Library, writer: Writer) -> Iterator[Assistant]:
     with library.reader() as reader:
-        searcher = Searcher(reader, library.embedder, WEIGHTS)
+        searcher = Searcher(reader, WEIGHTS)
         with Assistant(settings(), reader, searcher, writer) as assistant:
             yield assistant
 

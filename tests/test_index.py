@@ -17,10 +17,10 @@ from library import Library, abstract, one_for_each_topic, same, sentences
 
 from rag.errors import IndexUnusable, InputError, ModelError, ResourceError
 from rag.index import lexical
+from rag.index.built import BuiltWith
 from rag.index.catalog import Catalog
 from rag.index.embedding import Vectors
 from rag.index.manifest import Unsearchable
-from rag.index.reader import BuiltWith
 from rag.index.vectors.seam import Facts, find_themselves
 from rag.text import terms
 

@@ -18,9 +18,9 @@ from library import Library, abstract, sentences
 from test_index_damage import generation, segment
 
 from rag.errors import IndexUnusable
+from rag.index.built import BuiltWith
 from rag.index.embedding import Vectors
 from rag.index.manifest import Damaged, check
-from rag.index.reader import BuiltWith
 from rag.index.vectors.local import Generations
 from rag.index.vectors.seam import Facts
 from rag.schema import Paper

@@ -9,6 +9,7 @@ from rag.answering.abstention import holds_nothing
 from rag.answering.events import Done, Event
 from rag.answering.parts import built_with, embedder_of, vectors_of, writer_of
 from rag.answering.prompting import label
+from rag.answering.served import as_wanted, with_model
 from rag.answering.stop import Stop
 from rag.answering.work import Work
 from rag.answering.writing import Task, Writer
@@ -47,14 +48,16 @@ class Assistant:
     def from_config(cls, config: Config, notify: Callable[[str], None] = lambda _: None) -> Self:
         """Compose an assistant. Nothing is loaded or connected before it is needed.
 
-        `notify` hears of repairs that a reader should know of.
+        `notify` hears of repairs that a reader should know of, and of an index that is served with
+        another embedding model than the settings say.
 
         Raises:
             WeightsError: the settings ask for weights that are not there.
             ConfigError: the settings ask for a server without saying which.
         """
-        embedder = embedder_of(config)
-        vectors, built = vectors_of(config), built_with(config)
+        chosen = as_wanted(config)
+        embedder = embedder_of(chosen)
+        vectors, built = vectors_of(config), built_with(chosen)
         indexer = Indexer(config.data_dir, embedder, built, lambda *_: None, vectors)
 
         def repair(fault: Damaged) -> None:
@@ -73,6 +76,8 @@ class Assistant:
             embedder,
             built,
             repair,
+            models=lambda name: embedder_of(with_model(config, name)),
+            notify=notify,
         )
         weights = Weights(
             config.weight_dense,
@@ -80,7 +85,7 @@ class Assistant:
             config.weight_sentence,
             config.lexical_coverage,
         )
-        return cls(config, reader, Searcher(reader, embedder, weights), writer_of(config))
+        return cls(config, reader, Searcher(reader, weights), writer_of(config))
 
     @property
     def writer_name(self) -> str:
@@ -131,7 +136,8 @@ class Assistant:
             chars=self.config.evidence_chars,
         )
         sentences = label([(hit.paper, evidence) for hit, evidence in chosen])
-        work = Work(self.config, self._writer, asked.text, found.index_state, found, notify)
+        state = (found.index_state, found.embedding_model)
+        work = Work(self.config, self._writer, asked.text, *state, found, notify)
         if not sentences or holds_nothing(found):
             yield work.abstain()
             return
@@ -156,13 +162,13 @@ class Assistant:
         """
         with self._reader.state() as state:
             paper = find_paper(state.snapshot, reference)
-            state_name = state.name
+            described = (state.name, state.embedding_model)
         evidence = [
             Evidence(paper.id, index, s.text, s.start, s.end, 0.0)
             for index, s in enumerate(paper.sentences[:_SUMMARY_SENTENCES])
         ]
         title = f"Summary of {paper.title}"
-        work = Work(self.config, self._writer, title, state_name, notify=notify)
+        work = Work(self.config, self._writer, title, *described, notify=notify)
         sentences = tuple(label([(paper, e) for e in evidence]))
         yield from work.write(Task("summary", _SUMMARISE, sentences, _SUMMARY_CLAIMS))
 

@@ -31,6 +31,7 @@ class Work:
         writer: Writer,
         question: str,
         index_state: str,
+        embedding_model: str,
         found: Found | None = None,
         notify: Callable[[str], None] | None = None,
     ) -> None:
@@ -39,6 +40,7 @@ class Work:
         self._writer = writer
         self._question = question
         self._index_state = index_state
+        self._embedding_model = embedding_model
         self._found = found
         self._numbering = Numbering()
         self._claims: list[ClaimMade] = []
@@ -136,7 +138,7 @@ class Work:
         return {
             "askpapers": version("askpapers"),
             "index": self._index_state,
-            "embedding_model": self._config.embedding_model,
+            "embedding_model": self._embedding_model,
             "writer": self._writer.name,
             "settings": self._config.fingerprint(),
             "evidence": [f"{i.paper.id}:{i.evidence.index}" for i in sentences],

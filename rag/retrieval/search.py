@@ -10,9 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rag.index import lexical
-from rag.index.embedding import Embedder, Vectors
+from rag.index.embedding import Vectors
 from rag.index.reader import IndexReader, IndexState
-from rag.index.vetting import embed_vetted
 from rag.retrieval.evidence import Wanted, score_sentences, top
 from rag.retrieval.fusion import Weights, best, fuse
 from rag.retrieval.query import Question
@@ -30,14 +29,14 @@ class Found:
     hits: tuple[Hit, ...]
     index_state: str
     coverage: float
+    embedding_model: str
 
 
 class Searcher:
     """Searches an index. Safe for use by several threads."""
 
-    def __init__(self, reader: IndexReader, embedder: Embedder, weights: Weights) -> None:
+    def __init__(self, reader: IndexReader, weights: Weights) -> None:
         self._reader = reader
-        self._embedder = embedder
         self._weights = weights
 
     def search(self, question: Question, limit: int, *, sentences: int = 2) -> Found:
@@ -47,8 +46,8 @@ class Searcher:
             IndexUnusable: there is no index that can be searched with the present settings.
             ModelError: the embedding model failed, or gave what is no vector.
         """
-        vector = embed_vetted(self._embedder, [question.text])[0]
         with self._reader.state() as state:
+            vector = state.embed(question.text)
             return self._search(state, question, vector, limit, sentences)
 
     def _search(
@@ -71,7 +70,8 @@ class Searcher:
             spread = state.by_sentence(papers[key], similar[key].tolist())
             evidence = top(score_sentences(papers[key], spread, wanted), sentences)
             hits.append(Hit(papers[key], score, evidence, parts[key]))
-        return Found(question, tuple(hits), state.name, words.coverage)
+        model = state.embedding_model
+        return Found(question, tuple(hits), state.name, words.coverage, model)
 
 
 __all__ = ["Found", "Searcher"]

@@ -1,0 +1,125 @@
+"""Trying how well questions of a new model can be carried into the vectors of an index.
+
+A few hundred papers are drawn and embedded by the new model; the index has their present vectors.
+Five times a map is fitted on four fifths of them, and a sentence of each paper of the last fifth
+asks for its paper, from which that very sentence is left out, among all that were drawn. The map
+that is kept is fitted on all of them.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from rag.errors import UsageError
+from rag.index.bridge import Quality, Trial, carry, fit, judge, ranked
+from rag.index.built import BuiltWith, probe_of, recorded_dimension
+from rag.index.embedding import Vectors, paper_vector
+from rag.index.reembedding import Reembedder
+from rag.index.serving import store_bridge
+
+FEWEST = 30  # papers; of fewer a question would find its own among the first ten by chance
+_FOLDS = 5
+_SEED = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Bridging:
+    """The outcome of a trial: between which models, how well, and whether the bridge is kept."""
+
+    new: str
+    old: str
+    sample: int
+    quality: Quality
+    least: float
+
+    @property
+    def stored(self) -> bool:
+        """Whether enough of the recall is recovered."""
+        return self.quality.recovered.value >= self.least
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A paper's chunk vectors under the new model and under the present one, row for row."""
+
+    new: Vectors
+    old: Vectors
+
+
+def build_bridge(reembedder: Reembedder, *, sample: int, least: float) -> Bridging:
+    """Fit a bridge to the index as it is served, measure it, and keep it if it is good enough.
+
+    Raises:
+        IndexUnusable: there is no index.
+        UsageError: it is served with the new model already, or holds too few papers to tell.
+        ModelError: the model failed.
+    """
+    embedder = reembedder.embedder
+    there = reembedder.present()
+    if there.embedding_model == embedder.name:
+        raise UsageError(f"The index is served with {embedder.name} already")
+    pairs = _pairs(reembedder, there, sample)
+    if len(pairs) < FEWEST:
+        raise UsageError(
+            f"{len(pairs)} papers are too few to fit and try a bridge",
+            cause=f"{FEWEST} are needed, of two sentences or more",
+            remedy=f"`rag reembed --model {embedder.name}` embeds so few in no time.",
+        )
+    quality = judge(list(trials(pairs)))
+    found = Bridging(embedder.name, there.embedding_model, len(pairs), quality, least)
+    if found.stored:
+        bridge, probe = _fitted(pairs), probe_of(embedder)
+        with reembedder.writing() as writer:
+            if BuiltWith.recorded(writer) == there:  # it may have switched meanwhile
+                store_bridge(writer, there, embedder.name, probe, bridge)
+    return found
+
+
+def trials(pairs: Sequence[Pair]) -> Iterator[Trial]:
+    """One question for each pair, by a bridge that was fitted without it."""
+    draw = random.Random(_SEED)
+    order = draw.sample(range(len(pairs)), len(pairs))
+    old = np.stack([paper_vector(pair.old) for pair in pairs])
+    new = np.stack([paper_vector(pair.new) for pair in pairs])
+    for fold in range(_FOLDS):
+        held = order[fold::_FOLDS]
+        bridge = _fitted([pairs[place] for place in sorted(set(order) - set(held))])
+        for place in held:
+            pair = pairs[place]
+            asked = draw.randrange(len(pair.new))
+            among_new = _without(new, place, pair.new, asked)
+            among_old = _without(old, place, pair.old, asked)
+            yield Trial(
+                paper=place,
+                full=ranked(pair.new[asked], among_new),
+                bridged=ranked(carry(pair.new[asked], bridge), among_old),
+                present=ranked(pair.old[asked], among_old),
+            )
+
+
+def _fitted(pairs: Sequence[Pair]) -> Vectors:
+    return fit(np.vstack([p.new for p in pairs]), np.vstack([p.old for p in pairs]))
+
+
+def _without(papers: Vectors, place: int, chunks: Vectors, asked: int) -> Vectors:
+    """The vectors of all papers; that at `place` without the chunk that asks."""
+    changed = papers.copy()
+    changed[place] = paper_vector(np.delete(chunks, asked, axis=0))
+    return changed
+
+
+def _pairs(reembedder: Reembedder, there: BuiltWith, sample: int) -> list[Pair]:
+    """Papers that were drawn, of two chunks or more: of one nothing would be left to be found."""
+    with reembedder.catalog.reading() as snapshot:
+        dimension = recorded_dimension(snapshot)
+        papers = snapshot.drawn(there.key, sample, _SEED)
+        old = snapshot.matrices_of(there.key, [p.content for p in papers], dimension)
+    new: dict[str, Vectors] = {}
+    for matrices in reembedder.embed(papers):
+        new.update(matrices)
+    both = (Pair(new[p.content], old[p.content]) for p in papers)
+    return [pair for pair in both if len(pair.new) == len(pair.old) >= 2]
