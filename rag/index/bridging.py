@@ -19,7 +19,7 @@ from rag.index.bridge import Quality, Trial, carry, fit, judge, ranked
 from rag.index.built import BuiltWith, probe_of, recorded_dimension
 from rag.index.embedding import Vectors, paper_vector
 from rag.index.reembedding import Reembedder
-from rag.index.serving import store_bridge
+from rag.index.serving import remove_bridge, store_bridge
 
 FEWEST = 30  # papers; of fewer a question would find its own among the first ten by chance
 _FOLDS = 5
@@ -53,6 +53,8 @@ class Pair:
 def build_bridge(reembedder: Reembedder, *, sample: int, least: float) -> Bridging:
     """Fit a bridge to the index as it is served, measure it, and keep it if it is good enough.
 
+    It takes the place of one that was kept before, which goes in any case.
+
     Raises:
         IndexUnusable: there is no index.
         UsageError: it is served with the new model already, or holds too few papers to tell.
@@ -71,10 +73,11 @@ def build_bridge(reembedder: Reembedder, *, sample: int, least: float) -> Bridgi
         )
     quality = judge(list(trials(pairs)))
     found = Bridging(embedder.name, there.embedding_model, len(pairs), quality, least)
-    if found.stored:
-        bridge, probe = _fitted(pairs), probe_of(embedder)
-        with reembedder.writing() as writer:
-            if BuiltWith.recorded(writer) == there:  # it may have switched meanwhile
+    bridge, probe = _fitted(pairs), probe_of(embedder)
+    with reembedder.writing() as writer:
+        if BuiltWith.recorded(writer) == there:  # it may have switched meanwhile
+            remove_bridge(writer)
+            if found.stored:
                 store_bridge(writer, there, embedder.name, probe, bridge)
     return found
 
