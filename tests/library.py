@@ -78,7 +78,7 @@ class Library:
         """The same library seen with other settings."""
         other = type(self)(self.papers.parent, embedder)
         other.built_with = built_with or other.built_with
-        other.vectors = self.vectors
+        other.papers, other.data, other.vectors = self.papers, self.data, self.vectors
         other.models = self.models
         return other
 
