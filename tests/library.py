@@ -173,9 +173,8 @@ class Library:
 
     def nearest(self, topic: str, limit: int = 3) -> list[tuple[str, float]]:
         """First sentence and cosine of the papers nearest to a topic."""
-        vector = self.embedder.embed([topic])[0]
         with self.state() as state:
-            near = state.nearest(vector, limit)
+            near = state.nearest(state.embed(topic), limit)
             papers = state.snapshot.papers(near)
         return [(papers[key].sentences[0].text, round(cosine, 3)) for key, cosine in near.items()]
 

@@ -163,7 +163,7 @@ class Wide(HandEmbedder):
         self.width = self.dimension
         self.dimension += 3
 
-    def embed(self, texts: Iterable[str]) -> Vectors:  # type: ignore[override]
+    def embed(self, texts: Iterable[str]) -> Vectors:
         inner = HandEmbedder().embed(list(texts))
         grown: Vectors = np.pad(inner, [(0, 0), (0, 3)])
         return grown
