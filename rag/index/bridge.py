@@ -109,11 +109,11 @@ def judge(trials: Sequence[Trial]) -> Quality:
     everywhere = np.ones(len(trials))
     return Quality(
         questions=len(trials),
-        recovered=_ratio(found["bridged"], found["full"]),
+        recovered=ratio(found["bridged"], found["full"]),
         recall_full=float(found["full"].mean()),
         recall_bridged=float(found["bridged"].mean()),
         recall_present=float(found["present"].mean()),
-        overlap_bridged=_ratio(shared["bridged"], everywhere),
+        overlap_bridged=ratio(shared["bridged"], everywhere),
         overlap_present=float(shared["present"].mean()),
     )
 
@@ -122,8 +122,8 @@ def _overlap(found: Sequence[int], wanted: Sequence[int]) -> float:
     return len(set(found) & set(wanted)) / len(wanted)
 
 
-def _ratio(above: NDArray[np.float64], below: NDArray[np.float64]) -> Interval:
-    """The ratio of two means over the same questions; 0 where the lower one is 0."""
+def ratio(above: NDArray[np.float64], below: NDArray[np.float64]) -> Interval:
+    """The ratio of two means over the same questions; 0 where the one below is 0."""
     drawn = np.random.default_rng(_SEED).integers(0, len(above), (_RESAMPLES, len(above)))
     tops, bottoms = above[drawn].sum(axis=1), below[drawn].sum(axis=1)
     ratios = np.divide(tops, bottoms, out=np.zeros_like(tops), where=bottoms > 0)
