@@ -67,7 +67,9 @@ class Config(BaseModel):
         default_factory=lambda: user_cache_path(APP) / "weights", description="model weights"
     )
 
-    embedding_model: str = Field("all-minilm-l6-v2", description="name in `rag models list`")
+    embedding_model: str = Field(
+        "all-minilm-l6-v2", description="of a new index; a name in `rag models list`"
+    )
     chunk_sentences: int = Field(1, ge=1, le=50, description="sentences in a chunk, at most")
     chunk_word_pieces: int = Field(
         254, ge=16, le=254, description="word pieces in a chunk of several sentences, at most"
