@@ -32,7 +32,7 @@ def reembed(
     ] = None,
     sample: Annotated[
         int | None,
-        typer.Option(min=30, max=100_000, help=f"With --bridge: papers to try it on ({_SAMPLE})."),
+        typer.Option(min=30, max=10_000, help=f"With --bridge: papers to try it on ({_SAMPLE})."),
     ] = None,
     wait: Annotated[
         bool, typer.Option("--wait", help="If another process writes, wait until it is done.")

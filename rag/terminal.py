@@ -104,8 +104,8 @@ def show_reembedded(result: Reembedded) -> None:
         out.print(f"{papers}: {result.embedding_model} served them already.")
         return
     out.print(
-        f"{papers}, {result.embedded:,} texts embedded: {result.embedding_model} serves now, in"
-        f" place of {result.former}."
+        f"{papers}, {_count(result.embedded, 'text')} embedded: {result.embedding_model}"
+        f" serves now, in place of {result.former}."
     )
 
 

@@ -98,8 +98,8 @@ def test_what_the_map_leaves_nothing_of_is_near_to_nothing() -> None:
 
 
 def test_equals_are_ranked_by_place() -> None:
-    papers = np.array([[0, 1], [1, 0], [0.6, 0.8], [1, 0]], dtype=np.float32)
-    assert ranked(np.array([1, 0], dtype=np.float32), papers) == [1, 3, 2, 0]
+    assert ranked(np.array([0.0, 1.0, 0.6, 1.0], dtype=np.float32)) == [1, 3, 2, 0]
+    assert ranked(np.zeros(99, dtype=np.float32)) == list(range(10))
 
 
 def test_figures_by_hand() -> None:

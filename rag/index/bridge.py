@@ -44,9 +44,9 @@ def carry(vectors: Vectors, bridge: Vectors) -> Vectors:
     return np.asarray(carried / np.maximum(lengths, np.finfo(np.float32).tiny), dtype=np.float32)
 
 
-def ranked(question: Vectors, papers: Vectors) -> list[int]:
-    """The rows of the `DEPTH` papers nearest to a question; of equals the first."""
-    return [int(row) for row in np.argsort(-(papers @ question), kind="stable")[:DEPTH]]
+def ranked(cosines: Vectors) -> list[int]:
+    """The places of the `DEPTH` highest cosines, highest first; of equals the first."""
+    return [int(place) for place in np.argsort(-cosines, kind="stable")[:DEPTH]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,13 +94,14 @@ def trials(pairs: Sequence[Pair]) -> Iterator[Trial]:
         for place in held:
             pair = pairs[place]
             asked = draw.randrange(len(pair.new))
-            among_new = _without(new, place, pair.new, asked)
-            among_old = _without(old, place, pair.old, asked)
+            rest_new = paper_vector(np.delete(pair.new, asked, axis=0))
+            rest_old = paper_vector(np.delete(pair.old, asked, axis=0))
+            carried = carry(pair.new[asked], bridge)
             yield Trial(
                 paper=place,
-                full=ranked(pair.new[asked], among_new),
-                bridged=ranked(carry(pair.new[asked], bridge), among_old),
-                present=ranked(pair.old[asked], among_old),
+                full=_nearest(pair.new[asked], new, place, rest_new),
+                bridged=_nearest(carried, old, place, rest_old),
+                present=_nearest(pair.old[asked], old, place, rest_old),
             )
 
 
@@ -108,11 +109,11 @@ def _fitted(pairs: Sequence[Pair]) -> Vectors:
     return fit(np.vstack([p.new for p in pairs]), np.vstack([p.old for p in pairs]))
 
 
-def _without(papers: Vectors, place: int, chunks: Vectors, asked: int) -> Vectors:
-    """The vectors of all papers; that at `place` without the chunk that asks."""
-    changed = papers.copy()
-    changed[place] = paper_vector(np.delete(chunks, asked, axis=0))
-    return changed
+def _nearest(question: Vectors, papers: Vectors, place: int, rest: Vectors) -> list[int]:
+    """The papers nearest to a question; that at `place` counts with what is left of it."""
+    cosines = papers @ question
+    cosines[place] = rest @ question
+    return ranked(cosines)
 
 
 def _pairs(reembedder: Reembedder, there: BuiltWith, sample: int) -> list[Pair]:
