@@ -31,7 +31,12 @@ from rag.index.bridging import Bridging, build_bridge
 K = 10
 _PAUSE = 0.2  # seconds between two searches of a person who never rests
 WAYS = ("old model", "bridge", "new model")
-MEANING = {"weight_dense": 1.0, "weight_lexical": 0.0, "weight_sentence": 0.0}
+MEANING = {
+    "weight_dense": 1.0,
+    "weight_lexical": 0.0,
+    "weight_sentence": 0.0,
+    "weight_aspect": 0.0,
+}
 Progress = Callable[[str, int, int], None]
 Rankings = dict[str, list[str]]
 """The ids of the first ten documents for each query."""

@@ -139,11 +139,14 @@ class Config(BaseModel):
 
     max_question_chars: int = Field(8_000, ge=1, le=1_000_000, description="longest question")
     top_k: int = Field(10, ge=1, le=1_000, description="papers that a search returns")
-    weight_dense: Share = Field(0.25, description="share of a paper's own vector in its score")
+    weight_dense: Share = Field(0.20, description="share of a paper's own vector in its score")
     weight_lexical: Share = Field(0.50, description="share of BM25 in a paper's score")
-    weight_sentence: Share = Field(0.25, description="share of the paper's best sentence")
+    weight_sentence: Share = Field(0.15, description="share of the paper's best sentence")
+    weight_aspect: Share = Field(
+        0.15, description="share of its best sentences for each part of the question"
+    )
     lexical_coverage: Share = Field(
-        0.35, description="share of a question's weight that BM25 must meet to count in full"
+        0.40, description="share of a question's weight that BM25 must meet to count in full"
     )
     evidence_papers: int = Field(4, ge=1, le=50, description="papers that an answer draws on")
     evidence_sentences: int = Field(
@@ -208,13 +211,13 @@ class Config(BaseModel):
             raise ValueError("must not be empty")
         return path.expanduser().absolute()
 
-    @field_validator("weight_sentence")
+    @field_validator("weight_aspect")
     @classmethod
-    def _some_list_counts(cls, sentence: float, given: ValidationInfo) -> float:
-        others = (given.data.get(name, 1.0) for name in ("weight_dense", "weight_lexical"))
-        if not any((sentence, *others)):
-            raise ValueError("weight_dense, weight_lexical and weight_sentence must not all be 0")
-        return sentence
+    def _some_list_counts(cls, aspect: float, given: ValidationInfo) -> float:
+        names = ("weight_dense", "weight_lexical", "weight_sentence")
+        if not any((aspect, *(given.data.get(name, 1.0) for name in names))):
+            raise ValueError(f"{', '.join(names)} and weight_aspect must not all be 0")
+        return aspect
 
     def fingerprint(self) -> str:
         """A hash of every setting that can change an answer.

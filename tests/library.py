@@ -174,7 +174,7 @@ class Library:
     def nearest(self, topic: str, limit: int = 3) -> list[tuple[str, float]]:
         """First sentence and cosine of the papers nearest to a topic."""
         with self.state() as state:
-            near = state.nearest(state.embed(topic), limit)
+            near = state.nearest(state.embed([topic])[0], limit)
             papers = state.snapshot.papers(near)
         return [(papers[key].sentences[0].text, round(cosine, 3)) for key, cosine in near.items()]
 

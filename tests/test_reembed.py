@@ -56,7 +56,7 @@ def served(library: Library) -> str:
 def best(library: Library, topic: str) -> str:
     """The text of the paper that a search by meaning finds first, with whatever model serves."""
     with library.reader() as reader, reader.state() as state:
-        near = state.nearest(state.embed(topic), 1)
+        near = state.nearest(state.embed([topic])[0], 1)
         return next(iter(state.snapshot.papers(near).values())).text
 
 
@@ -185,7 +185,7 @@ def test_a_reader_that_is_open_goes_on_through_the_whole_change(
             while not ends.is_set():
                 topic = draw.choice(TOPICS)
                 with reader.state() as state:
-                    near = state.nearest(state.embed(topic), 1)
+                    near = state.nearest(state.embed([topic])[0], 1)
                     found = next(iter(state.snapshot.papers(near).values())).text
                     seen.add((state.embedding_model, state.name))
                 wrong.extend([topic] if found != abstract(topic) else [])

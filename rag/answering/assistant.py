@@ -84,6 +84,7 @@ class Assistant:
             config.weight_lexical,
             config.weight_sentence,
             config.lexical_coverage,
+            config.weight_aspect,
         )
         return cls(config, reader, Searcher(reader, weights), writer_of(config))
 

@@ -17,7 +17,8 @@ from rag.errors import IndexUnusable
 from rag.index.built import BuiltWith
 from rag.index.catalog import Catalog
 from rag.index.chunking import spread
-from rag.index.embedding import Embedder, Vectors, paper_vector
+from rag.index.delta import Deltas
+from rag.index.embedding import Embedder, Vectors
 from rag.index.manifest import Damaged, Unavailable
 from rag.index.serving import Chooser, Models, Serving
 from rag.index.snapshot import Snapshot
@@ -59,6 +60,7 @@ class IndexReader:
         self._retired: Generation | None = None  # searches that began before a switch use it
         self._broken = ""  # the name of a generation that is not to be asked
         self._again = math.inf  # until this time
+        self._deltas = Deltas()
 
     @contextmanager
     def state(self) -> Iterator[IndexState]:
@@ -78,7 +80,7 @@ class IndexReader:
             serving = self._chooser.choose(snapshot)
             if generation is not None and generation.facts.model != serving.built_with.key:
                 generation = None  # it is of the model before, and the next one is being built
-            yield IndexState(snapshot, generation, serving, self._lost)
+            yield IndexState(snapshot, generation, serving, self._deltas, self._lost)
 
     def close(self) -> None:
         """Close what is open."""
@@ -144,12 +146,14 @@ class IndexState:
         snapshot: Snapshot,
         generation: Generation | None,
         serving: Serving,
+        deltas: Deltas,
         lost: Callable[[Generation, Damaged], None],
     ) -> None:
         self.snapshot = snapshot
         self.embedding_model = serving.name
         self._generation = generation
         self._serving = serving
+        self._deltas = deltas
         self._lost = lost
         self._key = serving.built_with.key
         self._dimension = serving.dimension
@@ -160,13 +164,13 @@ class IndexState:
         generation = self._generation.name if self._generation else "exact"
         return f"revision {self.snapshot.revision}, {generation}"
 
-    def embed(self, question: str) -> Vectors:
-        """A question as a unit vector among those of this state, shape (dimension,).
+    def embed(self, questions: Sequence[str]) -> Vectors:
+        """Questions as unit vectors among those of this state, shape (questions, dimension).
 
         Raises:
             ModelError: the embedding model failed, or gave what is no vector.
         """
-        return self._serving.embed(question)
+        return self._serving.embed(questions)
 
     def nearest(self, vector: Vectors, limit: int) -> dict[str, float]:
         """Cosine similarity by paper id of the `limit` papers nearest to a unit vector.
@@ -182,8 +186,8 @@ class IndexState:
             except Damaged as fault:
                 self._lost(self._generation, fault)
                 self._generation = None
-        for paper_id, _, matrix in self.snapshot.matrices_since(self._key, since, self._dimension):
-            found[paper_id] = float(paper_vector(matrix) @ vector)
+        delta = self._deltas.since(self.snapshot, since, self._key, self._dimension)
+        found |= delta.compare(vector)
         best = sorted(found.items(), key=lambda item: (-item[1], item[0]))
         return dict(best[:limit])
 

@@ -11,7 +11,7 @@ import hashlib
 import json
 import threading
 from base64 import b64decode, b64encode
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -63,14 +63,14 @@ class Serving:
         """The length of the vectors of the index."""
         return self.questions.dimension if self.bridge is None else self.bridge.shape[1]
 
-    def embed(self, question: str) -> Vectors:
-        """A question as a unit vector among those of the index.
+    def embed(self, questions: Sequence[str]) -> Vectors:
+        """Questions as unit vectors among those of the index, a row for each.
 
         Raises:
             ModelError: the model failed, or gave what is no vector.
         """
-        vector: Vectors = embed_vetted(self.questions, [question])[0]
-        return vector if self.bridge is None else carry(vector, self.bridge)
+        vectors = embed_vetted(self.questions, questions)
+        return vectors if self.bridge is None else carry(vectors, self.bridge)
 
     def chunks(self, paper: Paper) -> list[Chunk]:
         """The chunks of `paper`, in the order of the rows of its matrix."""

@@ -14,6 +14,8 @@ _LEAST = 1e-4
 class Weights:
     """Shares of the lists in a paper's score; they need not sum to 1.
 
+    `dense` is the paper's own vector, `lexical` BM25, `sentence` its best sentence against the
+    whole question, `aspect` its best sentences against the question's parts.
     `full_coverage` is the coverage (see `lexical.LexicalHits`) from which BM25 has its whole
     share. Below it the share falls in proportion and goes to the other lists: a paraphrase that
     meets the collection in common words only is ranked by meaning.
@@ -23,20 +25,18 @@ class Weights:
     lexical: float
     sentence: float
     full_coverage: float
+    aspect: float = 0.0
 
     def at(self, coverage: float) -> dict[str, float]:
         """The share of each list, summing to 1, for a question of the given coverage."""
-        others = self.dense + self.sentence
+        by_meaning = {"dense": self.dense, "sentence": self.sentence, "aspect": self.aspect}
+        others = sum(by_meaning.values())
         if not others:  # there is no list to give the rest to
-            return {"dense": 0.0, "lexical": 1.0, "sentence": 0.0}
+            return {"lexical": 1.0, **by_meaning}
         trust = min(1.0, coverage / self.full_coverage) if self.full_coverage else 1.0
         lexical = trust * self.lexical / (self.lexical + others)
         rest = (1.0 - lexical) / others
-        return {
-            "dense": rest * self.dense,
-            "lexical": lexical,
-            "sentence": rest * self.sentence,
-        }
+        return {"lexical": lexical, **{name: rest * w for name, w in by_meaning.items()}}
 
 
 def min_max(scores: Scores, anchors: Scores) -> dict[str, float]:
