@@ -121,10 +121,10 @@ def spread(seconds: Sequence[float]) -> Spread:
 
 
 def stages(found: Sequence[Found]) -> dict[str, Spread]:
-    """The times of each stage that the searches tell of, in the order of the search."""
+    """The times of each stage of the searches, in their order."""
     times: dict[str, list[float]] = {}
     for one in found:
-        for name, seconds in getattr(one, "timings", {}).items():
+        for name, seconds in one.timings.items():
             times.setdefault(name, []).append(seconds)
     return {name: spread(values) for name, values in times.items()}
 
@@ -144,7 +144,7 @@ def lines(rows: Sequence[Row]) -> dict[str, list[tuple[float, float]]]:
 
 
 def tables(rows: Sequence[Row]) -> Iterator[Table]:
-    """Searches as a whole, then by stage where the searches tell of stages."""
+    """Searches as a whole, then by stage."""
     head = (
         "papers",
         "vectors",
@@ -164,13 +164,10 @@ def tables(rows: Sequence[Row]) -> Iterator[Table]:
             *(f"{seconds:.2f}" for seconds in first),
         )
     yield whole
-    names = list(dict.fromkeys(name for row in rows for name in row.stages))
-    if names:
-        by_stage = Table("papers", *(f"{name}: median, p95 ms" for name in names))
-        for row in rows:
-            cells = (str(row.stages[name]) if name in row.stages else "" for name in names)
-            by_stage.add_row(f"{row.papers:,}", *cells)
-        yield by_stage
+    by_stage = Table("papers", *(f"{name}: median, p95 ms" for name in rows[0].stages))
+    for row in rows:
+        by_stage.add_row(f"{row.papers:,}", *map(str, row.stages.values()))
+    yield by_stage
 
 
 def _searched(config: Config, papers: int, plan: Plan) -> Row:
