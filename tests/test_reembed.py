@@ -120,6 +120,15 @@ def test_a_second_run_finds_nothing_to_do(library: Library) -> None:
     assert library.generation == "gen-000002"
 
 
+def test_of_the_model_that_serves_other_weights_embed_nothing(library: Library) -> None:
+    library.write("b.txt", abstract("apples", "zebras"))
+    with pytest.raises(ModelError):
+        library.like(HandEmbedder(fails_at=2)).index()  # it waits there without vectors
+    with pytest.raises(IndexUnusable, match="rag index --rebuild"):
+        library.reembed(HandEmbedder(turned=5))
+    assert library.reembed(HandEmbedder()).embedded == 1
+
+
 def test_there_and_back_is_as_before(library: Library) -> None:
     before = library.nearest("apples", 1)
     library.reembed(other())
@@ -158,12 +167,14 @@ def test_a_model_of_another_dimension_takes_over_too(library: Library) -> None:
 class Wide(HandEmbedder):
     """The vectors of the old model with three zeros behind them."""
 
-    def __init__(self) -> None:
-        super().__init__("wide")
-        self.width = self.dimension
+    def __init__(self, name: str = "wide", fails_at: int = 0) -> None:
+        super().__init__(name, fails_at=fails_at)
         self.dimension += 3
 
     def embed(self, texts: Iterable[str]) -> Vectors:
+        self.calls += 1
+        if self.calls == self.fails_at:
+            raise ModelError("The embedding server is gone")
         inner = HandEmbedder().embed(list(texts))
         grown: Vectors = np.pad(inner, [(0, 0), (0, 3)])
         return grown
@@ -340,12 +351,14 @@ def test_a_run_that_fails_keeps_what_it_has_embedded(large: Library) -> None:
     assert served(library.like(other())) == NEW
 
 
+@pytest.mark.parametrize("width", [0, 3])
 def test_vectors_of_that_name_by_other_weights_are_not_taken_for_its_own(
-    large: Library,
+    large: Library, width: int
 ) -> None:
+    before = Wide(NEW, fails_at=2) if width else HandEmbedder(NEW, turned=7, fails_at=2)
     library = large
     with pytest.raises(ModelError):
-        library.reembed(HandEmbedder(NEW, turned=7, fails_at=2))
+        library.reembed(before)
     library.reembed(other())
     now = library.like(other())
     for text in some(MANY)[::200]:
@@ -367,7 +380,7 @@ def test_where_no_generation_can_be_built_the_catalog_answers_and_the_next_run_c
         return Failing(data / "vectors")
 
     sound, library.vectors = library.vectors, failing
-    with pytest.raises(Unreachable):
+    with pytest.raises(Unreachable, match="turned serves now, but its vectors are not in place"):
         library.reembed(other())
     now = library.like(other())
     assert now.nearest("yachts", 1) == [(first("yachts"), 1.0)]

@@ -5,12 +5,15 @@ No embedding model is needed for it. The caller holds the write lock.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from rag.index.built import BuiltWith, recorded_dimension
 from rag.index.catalog import Catalog
 from rag.index.embedding import paper_vector
 from rag.index.manifest import Damaged, Unsearchable
 from rag.index.report import Progress
-from rag.index.vectors.seam import Facts, VectorIndex
+from rag.index.vectors.seam import Facts, Unreachable, VectorIndex
 from rag.index.writer import Writer
 
 _SMALLEST_GENERATION = 16
@@ -104,3 +107,16 @@ def stay(writer: Writer, embedding_model: str) -> None:
     """Have the vectors of a model stay, should they have been about to go."""
     if writer.setting(_LEAVING) == embedding_model:
         writer.unset(_LEAVING)
+
+
+@contextmanager
+def done_so_far(what: str) -> Iterator[None]:
+    """Tell with a failure of the vectors' server what is done all the same."""
+    try:
+        yield
+    except Unreachable as error:
+        raise type(error)(
+            f"{what}: {error.what}",
+            cause=error.cause,
+            remedy=f"{error.remedy} Until the next `rag index` they are searched exactly.".strip(),
+        ) from error

@@ -15,9 +15,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
+import numpy as np
+
 from rag.errors import IndexLocked, IndexUnusable
-from rag.index.building import Builder, leave, stay
-from rag.index.built import BuiltWith, probe_of
+from rag.index.building import Builder, done_so_far, leave, stay
+from rag.index.built import BuiltWith, compare_probe, probe_of
 from rag.index.catalog import LOCK, Catalog
 from rag.index.embedding import SAME_MODEL, Embedder
 from rag.index.engine import Embedded, Engine, embed
@@ -25,7 +27,7 @@ from rag.index.filling import batches, unembedded
 from rag.index.lock import write_lock
 from rag.index.report import Progress
 from rag.index.serving import remove_bridge
-from rag.index.snapshot import Snapshot
+from rag.index.snapshot import STORED, Snapshot
 from rag.index.vectors.seam import VectorIndex
 from rag.index.writer import Writer
 from rag.schema import Paper
@@ -150,21 +152,24 @@ class Reembedder:
 
         A text that has such vectors is embedded again, and either they agree or none of them is
         of this model.
+
+        Raises:
+            IndexUnusable: the index is served with a model of that name, by other weights.
         """
         key = self.built_with.key
         with self.catalog.reading() as snapshot:
-            same = self._serving(snapshot).embedding_model == self.embedder.name
+            if self._serving(snapshot).embedding_model == self.embedder.name:
+                if snapshot.count_unembedded(key):
+                    compare_probe(snapshot, self.embedder)
+                return
             sample = snapshot.drawn(key, 1, seed=0)
-            stored = snapshot.matrices_of(
-                key, [text.content for text in sample], self.embedder.dimension
-            )
-        if same or not sample:
-            return
-        ((content, now),) = embed(sample, self.embedder, self.built_with)
-        then = stored[content]
-        if then.shape != now.shape or (then * now).sum(axis=1).min() < SAME_MODEL:
-            with self.catalog.writing() as writer:
-                writer.forget_vectors(self.embedder.name)
+            stored = snapshot.vector_bytes(key, [text.content for text in sample])
+        for text in sample:
+            ((content, now),) = embed([text], self.embedder, self.built_with)
+            then = np.frombuffer(stored[content], dtype=STORED).astype(np.float32)
+            if then.size != now.size or (then.reshape(now.shape) * now).sum(1).min() < SAME_MODEL:
+                with self.catalog.writing() as writer:
+                    writer.forget_vectors(self.embedder.name)
 
     def _fill(self) -> int:
         """Embed every text that has no vectors of the model; how many there were."""
@@ -189,7 +194,8 @@ class Reembedder:
                     return False
                 if there.embedding_model != self.embedder.name:
                     self._switch(writer, there)
-            self._builder.refresh()
+            with done_so_far(f"{self.embedder.name} serves now, but its vectors are not in place"):
+                self._builder.refresh()
             return True
 
     def _switch(self, writer: Writer, former: BuiltWith) -> None:

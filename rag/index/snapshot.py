@@ -144,12 +144,17 @@ class Snapshot:
         self, model: str, contents: Iterable[str], dimension: int
     ) -> dict[str, Vectors]:
         """Chunk vectors, shape (chunks, dimension), of those contents that have them."""
+        stored = self.vector_bytes(model, contents)
+        return {content: _matrix(blob, dimension) for content, blob in stored.items()}
+
+    def vector_bytes(self, model: str, contents: Iterable[str]) -> dict[str, bytes]:
+        """What is stored for those contents, whatever its dimension may be."""
         rows = self.connection.execute(
             "SELECT content, matrix FROM vectors WHERE model = ?"
             " AND content IN (SELECT value FROM json_each(?))",
             (model, json.dumps(list(contents))),
         )
-        return {content: _matrix(blob, dimension) for content, blob in rows}
+        return dict(rows.fetchall())
 
     def sample(self, model: str, revision: int, dimension: int, count: int) -> list[Vectors]:
         """Chunk vectors of about `count` papers not newer than `revision`, spread evenly."""

@@ -9,14 +9,13 @@ generation of vectors is built when the papers outside the current one have beco
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from rag.corpus.files import find_sources
 from rag.errors import InputError
-from rag.index.building import Builder, stay
+from rag.index.building import Builder, done_so_far, stay
 from rag.index.built import BuiltWith, probe_of
 from rag.index.catalog import LOCK, Catalog
 from rag.index.embedding import Embedder
@@ -28,7 +27,7 @@ from rag.index.lock import write_lock
 from rag.index.report import Failure, Notice, Progress, Report
 from rag.index.snapshot import Counts
 from rag.index.vectors.local import Generations
-from rag.index.vectors.seam import Unreachable, VectorIndex
+from rag.index.vectors.seam import VectorIndex
 from rag.index.writer import Writer
 
 _GROUPED_AT_ONCE = 1_000  # records: small files together, whose terms would else be many segments
@@ -89,7 +88,7 @@ class Indexer:
             with self.catalog.writing() as writer:
                 report = self._publish(writer, work, embedded, options)
             self.catalog.checkpoint()
-            with _papers_safe():
+            with done_so_far("The papers are indexed, but their vectors are not"):
                 self._builder.refresh()
             return report
 
@@ -107,7 +106,7 @@ class Indexer:
                     writer.renew_papers(revision)
                 self._record_settings(writer)
                 total = writer.counts()
-            with _papers_safe():
+            with done_so_far("The papers are indexed, but their vectors are not"):
                 self._builder.build()
             return Report(0, 0, 0, total.papers, 0, embedded, (), (), total, revision)
 
@@ -185,19 +184,6 @@ class Indexer:
     def _record_settings(self, writer: Writer) -> None:
         self._built_with.record(writer, probe_of(self._embedder))
         stay(writer, self._built_with.embedding_model)
-
-
-@contextmanager
-def _papers_safe() -> Iterator[None]:
-    """Tell with a failure of the vectors' server that the papers are in all the same."""
-    try:
-        yield
-    except Unreachable as error:
-        raise type(error)(
-            f"The papers are indexed, but their vectors are not: {error.what}",
-            cause=error.cause,
-            remedy=f"{error.remedy} Until the next `rag index` they are searched exactly.".strip(),
-        ) from error
 
 
 @dataclass(frozen=True, slots=True)
