@@ -83,7 +83,8 @@ class Row:
 
     `stages` are parts of the searches of `single`. `together` are the searches of `readers` threads
     at a time, of other questions; `lost` of them found something else than alone. `index` is the
-    state that was searched; it ends with "exact" where every paper was compared with the question.
+    state that was searched; it ends with "exact" where it was the catalog, paper by paper, for want
+    of a generation of vectors.
     """
 
     papers: int
@@ -158,7 +159,7 @@ def tables(rows: Sequence[Row]) -> Iterator[Table]:
     for row in rows:
         first = (row.first.search, row.first.imports, row.first.whole)
         whole.add_row(
-            *(f"{row.papers:,}", "exact" if row.index.endswith("exact") else "indexed"),
+            *(f"{row.papers:,}", "catalog" if row.index.endswith("exact") else "generation"),
             *(f"{row.single.n} + {row.together.n}", str(row.single)),
             *(str(row.together), f"{row.per_second:.0f}", str(row.lost)),
             *(f"{seconds:.2f}" for seconds in first),

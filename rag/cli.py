@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from rag.answering.events import Event
     from rag.config import Config
     from rag.index.report import Report
-    from rag.index.sync import Indexer
 
 app = typer.Typer(
     help="Ask questions over paper abstracts; every sentence of an answer is supported by one.",
@@ -79,9 +78,10 @@ def index(
     from rag import jsonform, terminal
     from rag.answering.parts import limits_of
     from rag.answering.served import add_with, as_wanted, difference, index_with
-    from rag.index.sync import Options
+    from rag.index.sync import Indexer, Options
 
     options = Options(strict, allow_shrink, dry_run, wait, limits_of(config))
+    notify = _unheard if quiet else _notify
 
     def add(indexer: Indexer) -> Report:
         if compact:
@@ -90,16 +90,16 @@ def index(
 
     with nullcontext(_no_progress) if quiet else terminal.counting("papers") as progress:
         if rebuild:
-            report = index_with(as_wanted(config), progress, lambda indexer: indexer.rebuild())
+            report = index_with(as_wanted(config), progress, notify, Indexer.rebuild)
         else:
-            report = add_with(config, progress, add)
-    if (notice := difference(config)) and not quiet:
-        _notify(notice)
+            report = add_with(config, progress, notify, add)
+    if difference(config):
+        notify(difference(config))
     if as_json:
         print_json(jsonform.report(report))
-    elif not quiet or report.failures:
+    elif not (quiet and report.is_flawless):
         terminal.show_report(report)
-    if report.failures:
+    if not report.is_flawless:
         raise typer.Exit(EXIT_PARTLY_FAILED)
 
 
@@ -275,6 +275,10 @@ def _waits() -> Callable[[str], None] | None:
 
 def _notify(text: str) -> None:
     typer.echo(text, err=True)
+
+
+def _unheard(_text: str) -> None:
+    return None
 
 
 def _no_progress(_what: str, _done: int, _total: int) -> None:

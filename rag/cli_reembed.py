@@ -22,7 +22,7 @@ _SAMPLE = 400
 
 
 def reembed(
-    model: Annotated[str, typer.Option("--model", help="An embedder of `rag models list`.")],
+    model: Annotated[str, typer.Option("--model", help="As the setting embedding_model.")],
     bridge: Annotated[
         bool, typer.Option("--bridge", help="Only fit and try a bridge to the present vectors.")
     ] = False,
@@ -55,7 +55,13 @@ def reembed(
     from rag import terminal
     from rag.answering.served import reembedding
 
-    with terminal.counting("papers") as progress, reembedding(config, model, progress) as worker:
+    def notify(text: str) -> None:
+        typer.echo(text, err=True)
+
+    with (
+        terminal.counting("papers") as progress,
+        reembedding(config, model, progress, notify) as worker,
+    ):
         if bridge:
             share = _LEAST if least is None else least
             show = _bridge(worker, sample or _SAMPLE, share, as_json=as_json)

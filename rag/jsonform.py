@@ -13,7 +13,7 @@ from rag.errors import AskPapersError
 from rag.index.bridging import Bridging
 from rag.index.browse import Merged, Source
 from rag.index.reembedding import Reembedded
-from rag.index.report import Report
+from rag.index.report import Conflict, Report
 from rag.retrieval.search import Found
 from rag.schema import Answer, Citation, Claim, Evidence, Hit, Metadata, Nearest, Paper
 
@@ -51,6 +51,7 @@ def report(result: Report) -> Json:
         "duplicates": result.duplicates,
         "embedded": result.embedded,
         "failed": [asdict(failure) for failure in result.failures],
+        "conflicts": [_conflict(conflict) for conflict in result.conflicts],
         "mended": [asdict(notice) for notice in result.notices],
         "papers": result.total.papers,
         "files": result.total.files,
@@ -117,6 +118,11 @@ def duplicates(found: Sequence[Merged]) -> Json:
     }
 
 
+def _conflict(conflict: Conflict) -> Json:
+    records = [asdict(place) for place in conflict.places]
+    return {"source": conflict.source, "id": conflict.key, "records": records}
+
+
 def _listed(paper: Paper) -> Json:
     return {**paper_head(paper), "version": paper.version, **_meta(paper.meta)}
 
@@ -134,7 +140,8 @@ def _source(source: Source) -> Json:
 
 def _meta(meta: Metadata) -> Json:
     values = asdict(meta)
-    return {**values, "authors": list(meta.authors), "keywords": list(meta.keywords)}
+    lists = {name: list(value) for name, value in values.items() if isinstance(value, tuple)}
+    return {**values, **lists}
 
 
 def _hit(hit: Hit) -> Json:

@@ -28,7 +28,7 @@ PAPERS = [
 
 
 def timed(**seconds: float) -> Found:
-    return Found(Question("why?"), (), "revision 1, exact", 1.0, seconds)
+    return Found(Question("why?"), (), "revision 1, exact", 1.0, "m", seconds)
 
 
 def test_an_enlarged_collection_begins_with_the_papers_and_goes_on_with_mixtures_of_two() -> None:

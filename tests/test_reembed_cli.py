@@ -199,7 +199,7 @@ def test_an_index_run_that_waited_through_a_switch_goes_on_with_the_new_model(
         seen.append("tried")
         return indexer.sync([tmp_path / "new.txt"], DEFAULT)
 
-    assert add_with(config, lambda *_: None, work).added == 1
+    assert add_with(config, lambda *_: None, lambda _: None, work).added == 1
     assert seen == ["tried", "tried"]
     assert vectors(data) == {second_model: 58}
 

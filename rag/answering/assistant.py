@@ -56,7 +56,7 @@ class Assistant:
             ConfigError: the settings ask for a server without saying which.
         """
         chosen = as_wanted(config)
-        embedder = embedder_of(chosen)
+        embedder = embedder_of(chosen, notify)
         vectors, built = vectors_of(config), built_with(chosen)
         indexer = Indexer(config.data_dir, embedder, built, lambda *_: None, vectors)
 
@@ -76,7 +76,7 @@ class Assistant:
             embedder,
             built,
             repair,
-            models=lambda name: embedder_of(with_model(config, name)),
+            models=lambda name: embedder_of(with_model(config, name), notify),
             notify=notify,
         )
         weights = Weights(

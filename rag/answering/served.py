@@ -59,13 +59,20 @@ def difference(config: Config) -> str:
     return "" if there == wish else differing(there, wish)
 
 
-def index_with(config: Config, progress: Progress, work: Callable[[Indexer], Report]) -> Report:
+def index_with(
+    config: Config,
+    progress: Progress,
+    notify: Callable[[str], None],
+    work: Callable[[Indexer], Report],
+) -> Report:
     """Do what is to be done with the index, with the engine and the embedding model of `config`.
+
+    `notify` hears of waits for a server.
 
     Raises:
         WeightsError, ConfigError: as `embedder_of`, `engine_of` and `vectors_of`.
     """
-    embedder = embedder_of(config)
+    embedder = embedder_of(config, notify)
     with engine_of(config, embedder) as engine:
         vectors = vectors_of(config)
         return work(
@@ -73,7 +80,12 @@ def index_with(config: Config, progress: Progress, work: Callable[[Indexer], Rep
         )
 
 
-def add_with(config: Config, progress: Progress, work: Callable[[Indexer], Report]) -> Report:
+def add_with(
+    config: Config,
+    progress: Progress,
+    notify: Callable[[str], None],
+    work: Callable[[Indexer], Report],
+) -> Report:
     """As `index_with`, with the model that the index is served with.
 
     Where it is switched to another while this process waits for its turn, the work begins again
@@ -82,15 +94,19 @@ def add_with(config: Config, progress: Progress, work: Callable[[Indexer], Repor
     while True:
         chosen = as_indexed(config)
         try:
-            return index_with(chosen, progress, work)
+            return index_with(chosen, progress, notify, work)
         except OtherModel:
             if as_indexed(config).embedding_model == chosen.embedding_model:
                 raise
 
 
 @contextmanager
-def reembedding(config: Config, model: str, progress: Progress) -> Iterator[Reembedder]:
+def reembedding(
+    config: Config, model: str, progress: Progress, notify: Callable[[str], None] = lambda _: None
+) -> Iterator[Reembedder]:
     """What takes the index over to the embedding model of that name, for as long as it is used.
+
+    `notify` hears of waits for a server.
 
     Raises:
         UsageError, WeightsError, ConfigError: as `embedder_of` and `engine_of`.
@@ -103,7 +119,7 @@ def reembedding(config: Config, model: str, progress: Progress) -> Iterator[Reem
             "chunk_word_pieces": there.chunk_word_pieces,
         }
     )
-    embedder = embedder_of(chosen)
+    embedder = embedder_of(chosen, notify)
     catalog, vectors = _catalog(config), vectors_of(config)
     with engine_of(chosen, embedder) as engine:
         try:

@@ -10,18 +10,21 @@ from rag.errors import UsageError
 from rag.index import lexical
 from rag.index.snapshot import Snapshot, read_meta
 from rag.schema import Metadata, Paper
-from rag.text import normalise, terms
+from rag.text import normalise, terms, tokens
 
 _YEARS = re.compile(r"(\d{4})?(\s*-\s*)?(\d{4})?")
 _MOST_FOUND = 1_000_000
+_WHOLE = (2, 3)  # letters of names that many others begin with
 
 
 @dataclass(frozen=True, slots=True)
 class Filter:
     """What papers must have; an empty field asks for nothing.
 
-    `years` is the first and the last one. Venue, author and source are parts of names, in any case
-    and without accents; `text` holds words that must all stand in title or abstract.
+    `years` is the first and the last one. Venue and source are parts of names, in any case and
+    without accents. Of `author` every word must begin a word of one author's name, and be all of
+    it if it has two or three letters: Li is not found in Oliver, J finds every J. `text` holds
+    words that must all stand in title or abstract.
     """
 
     years: tuple[int, int] | None = None
@@ -39,7 +42,7 @@ class Filter:
         return (
             in_years
             and _within(self.venue, meta.venue)
-            and (not self.author or any(_within(self.author, name) for name in meta.authors))
+            and (not self.author or any(_names(self.author, name) for name in meta.authors))
             and _within(self.source, paper.source)
         )
 
@@ -156,6 +159,22 @@ def _having(snapshot: Snapshot, text: str) -> frozenset[str]:
         (" AND ".join(lexical.quoted(term) for term in wanted), _MOST_FOUND),
     )
     return frozenset(row[0] for row in rows)
+
+
+def _names(wanted: str, author: str) -> bool:
+    """Whether each word that is wanted stands in an author's name, in whatever order."""
+    words = tokens(author)
+    return all(any(_is_of(one, word) for word in words) for one in tokens(wanted))
+
+
+def _is_of(wanted: str, word: str) -> bool:
+    """Whether a word is meant: where it is no longer than an initial, or longer than Li and Kim.
+
+    A script without capitals may have no spaces between names: there any part of one is meant.
+    """
+    if wanted.isalpha() and not wanted.islower():
+        return wanted in word
+    return word == wanted or (len(wanted) not in _WHOLE and word.startswith(wanted))
 
 
 def _within(part: str, whole: str) -> bool:
