@@ -188,7 +188,7 @@ def told(outcome: Outcome) -> list[str]:
     return [
         f"The bridge from {outcome.tried.new} to {outcome.tried.old}, fitted on"
         f" {outcome.tried.sample} papers, recovers {outcome.recovered} of recall@10 on the judged"
-        f" queries; it said {quality.recovered} itself.",
+        f" queries; by its own trial {quality.recovered}.",
         f"Taking over {outcome.papers:,} papers took {outcome.seconds:.1f} s,"
         f" {outcome.papers / outcome.seconds:.1f} papers/s.",
         f"Meanwhile {asked.searches} searches were made, {asked.failed} of them failed; median"

@@ -70,7 +70,9 @@ def bridging(result: Bridging) -> Json:
     return {
         "from_model": result.new,
         "to_model": result.old,
+        "papers": result.papers,
         "sample": result.sample,
+        "depth": result.depth,
         **asdict(result.quality),
         "least": result.least,
         "stored": result.stored,

@@ -115,7 +115,12 @@ def show_bridging(result: Bridging) -> None:
     quality = result.quality
     questions = _count(quality.questions, "held-out sentence")
     table = Table(box=None, pad_edge=False, header_style="")
-    for heading in (f"{questions} asking for their paper", "recall@10", "of the ten nearest"):
+    recall = f"recall@{result.depth}"
+    for heading in (
+        f"{questions} asking for their paper",
+        recall,
+        "finds what the first row finds",
+    ):
         table.add_column(heading, no_wrap=True)
     table.add_row(f"{result.new}, all re-embedded", f"{quality.recall_full:.2f}", "1.00")
     table.add_row(
@@ -127,7 +132,11 @@ def show_bridging(result: Bridging) -> None:
         f"{result.old}, as now", f"{quality.recall_present:.2f}", f"{quality.overlap_present:.2f}"
     )
     out.print(table)
-    out.print(f"The bridge recovers {escape(str(quality.recovered))} of recall@10.")
+    first = "first" if result.depth == 1 else f"first {result.depth}"
+    out.print(
+        f"The bridge recovers {escape(str(quality.recovered))} of recall@10: the {first} of"
+        f" {result.sample:,} papers stand for the first 10 of {result.papers:,}."
+    )
     if result.stored:
         out.print(
             f"It serves whoever sets embedding_model = {result.new}, until `rag reembed --model"

@@ -17,7 +17,7 @@ from scipy.linalg import orthogonal_procrustes
 from scipy.stats import ortho_group
 
 from rag.errors import IndexUnusable, UsageError
-from rag.index.bridge import Trial, carry, fit, judge, ranked
+from rag.index.bridge import Trial, carry, depth, fit, judge, ranked
 from rag.index.bridging import Bridging, build_bridge
 from rag.index.built import BuiltWith
 from rag.index.embedding import Embedder, Vectors
@@ -98,8 +98,15 @@ def test_what_the_map_leaves_nothing_of_is_near_to_nothing() -> None:
 
 
 def test_equals_are_ranked_by_place() -> None:
-    assert ranked(np.array([0.0, 1.0, 0.6, 1.0], dtype=np.float32)) == [1, 3, 2, 0]
-    assert ranked(np.zeros(99, dtype=np.float32)) == list(range(10))
+    assert ranked(np.array([0.0, 1.0, 0.6, 1.0], dtype=np.float32), 3) == [1, 3, 2]
+    assert ranked(np.zeros(99, dtype=np.float32), 10) == list(range(10))
+
+
+@pytest.mark.parametrize(
+    ("drawn", "papers", "first"), [(57, 57, 10), (400, 800, 5), (400, 5_183, 1), (30, 10**6, 1)]
+)
+def test_how_deep_a_sample_is_looked_into(drawn: int, papers: int, first: int) -> None:
+    assert depth(drawn, papers) == first
 
 
 def test_figures_by_hand() -> None:

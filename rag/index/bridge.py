@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from rag.index.embedding import Vectors
 
-DEPTH = 10  # the k of recall@k
+_K = 10  # of recall@k, in the whole collection
 _RESAMPLES = 2_000
 _SEED = 20_261_130
 
@@ -44,14 +44,23 @@ def carry(vectors: Vectors, bridge: Vectors) -> Vectors:
     return np.asarray(carried / np.maximum(lengths, np.finfo(np.float32).tiny), dtype=np.float32)
 
 
-def ranked(cosines: Vectors) -> list[int]:
-    """The places of the `DEPTH` highest cosines, highest first; of equals the first."""
-    return [int(place) for place in np.argsort(-cosines, kind="stable")[:DEPTH]]
+def depth(drawn: int, papers: int) -> int:
+    """How many of the papers that were drawn stand for the ten nearest of all, at least one.
+
+    The ten nearest of N papers are about the 10 n / N nearest of n that were drawn at random. The
+    first ten of a small sample are far easier to be among, and would flatter the bridge.
+    """
+    return max(1, round(_K * drawn / papers))
+
+
+def ranked(cosines: Vectors, depth: int) -> list[int]:
+    """The places of the `depth` highest cosines, highest first; of equals the first."""
+    return [int(place) for place in np.argsort(-cosines, kind="stable")[:depth]]
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What one held-out question found, in each of three ways: its ten nearest papers.
+    """What one held-out question found, in each of three ways: its nearest papers.
 
     `full`: asked and embedded anew by the new model. `bridged`: asked by the new model over the
     bridge. `present`: asked by the old model, as now. `paper` is the one that it is a sentence of.
@@ -79,8 +88,8 @@ class Interval:
 class Quality:
     """How well a bridge serves, over `questions` held-out questions.
 
-    `recovered` is the share of the recall@10 of full re-embedding that the bridge reaches. The
-    overlaps are with the ten nearest by full re-embedding.
+    `recovered` is the share of the recall of full re-embedding that the bridge reaches. The
+    overlaps are with the papers that are nearest by full re-embedding.
     """
 
     questions: int

@@ -2,8 +2,9 @@
 
 A few hundred papers are drawn and embedded by the new model; the index has their present vectors.
 Five times a map is fitted on four fifths of them, and a sentence of each paper of the last fifth
-asks for its paper, from which that very sentence is left out, among all that were drawn. The map
-that is kept is fitted on all of them.
+asks for its paper, from which that very sentence is left out, among all that were drawn. How deep
+it may lie there is in proportion to the ten first of the whole collection. The map that is kept is
+fitted on all that were drawn.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rag.errors import UsageError
-from rag.index.bridge import Quality, Trial, carry, fit, judge, ranked
+from rag.index.bridge import Quality, Trial, carry, depth, fit, judge, ranked
 from rag.index.built import BuiltWith, probe_of, recorded_dimension
 from rag.index.embedding import Vectors, paper_vector
 from rag.index.reembedding import Reembedder
@@ -28,11 +29,16 @@ _SEED = 4
 
 @dataclass(frozen=True, slots=True)
 class Bridging:
-    """The outcome of a trial: between which models, how well, and whether the bridge is kept."""
+    """The outcome of a trial: between which models, how well, and whether the bridge is kept.
+
+    `depth`: the first so many of the `sample` stand for the first ten of the `papers`.
+    """
 
     new: str
     old: str
+    papers: int
     sample: int
+    depth: int
     quality: Quality
     least: float
 
@@ -64,15 +70,17 @@ def build_bridge(reembedder: Reembedder, *, sample: int, least: float) -> Bridgi
     there = reembedder.present()
     if there.embedding_model == embedder.name:
         raise UsageError(f"The index is served with {embedder.name} already")
-    pairs = _pairs(reembedder, there, sample)
+    pairs, papers = _pairs(reembedder, there, sample)
     if len(pairs) < FEWEST:
         raise UsageError(
             f"{len(pairs)} papers are too few to fit and try a bridge",
             cause=f"{FEWEST} are needed, of two sentences or more",
             remedy=f"`rag reembed --model {embedder.name}` embeds so few in no time.",
         )
-    quality = judge(list(trials(pairs)))
-    found = Bridging(embedder.name, there.embedding_model, len(pairs), quality, least)
+    first = depth(len(pairs), papers)
+    quality = judge(list(trials(pairs, first)))
+    models = (embedder.name, there.embedding_model)
+    found = Bridging(*models, papers, len(pairs), first, quality, least)
     bridge, probe = _fitted(pairs), probe_of(embedder)
     with reembedder.writing() as writer:
         if BuiltWith.recorded(writer) == there:  # it may have switched meanwhile
@@ -82,8 +90,8 @@ def build_bridge(reembedder: Reembedder, *, sample: int, least: float) -> Bridgi
     return found
 
 
-def trials(pairs: Sequence[Pair]) -> Iterator[Trial]:
-    """One question for each pair, by a bridge that was fitted without it."""
+def trials(pairs: Sequence[Pair], first: int) -> Iterator[Trial]:
+    """One question for each pair, by a bridge that was fitted without it; the `first` it finds."""
     draw = random.Random(_SEED)
     order = draw.sample(range(len(pairs)), len(pairs))
     old = np.stack([paper_vector(pair.old) for pair in pairs])
@@ -99,9 +107,9 @@ def trials(pairs: Sequence[Pair]) -> Iterator[Trial]:
             carried = carry(pair.new[asked], bridge)
             yield Trial(
                 paper=place,
-                full=_nearest(pair.new[asked], new, place, rest_new),
-                bridged=_nearest(carried, old, place, rest_old),
-                present=_nearest(pair.old[asked], old, place, rest_old),
+                full=_nearest(pair.new[asked], new, place, rest_new)[:first],
+                bridged=_nearest(carried, old, place, rest_old)[:first],
+                present=_nearest(pair.old[asked], old, place, rest_old)[:first],
             )
 
 
@@ -110,20 +118,24 @@ def _fitted(pairs: Sequence[Pair]) -> Vectors:
 
 
 def _nearest(question: Vectors, papers: Vectors, place: int, rest: Vectors) -> list[int]:
-    """The papers nearest to a question; that at `place` counts with what is left of it."""
+    """All papers, the nearest first; that at `place` counts with what is left of it."""
     cosines = papers @ question
     cosines[place] = rest @ question
-    return ranked(cosines)
+    return ranked(cosines, len(papers))
 
 
-def _pairs(reembedder: Reembedder, there: BuiltWith, sample: int) -> list[Pair]:
-    """Papers that were drawn, of two chunks or more: of one nothing would be left to be found."""
+def _pairs(reembedder: Reembedder, there: BuiltWith, sample: int) -> tuple[list[Pair], int]:
+    """Papers that were drawn, and how many there are.
+
+    They are of two chunks or more: of one nothing would be left to be found.
+    """
     with reembedder.catalog.reading() as snapshot:
         dimension = recorded_dimension(snapshot)
+        total = snapshot.counts().papers
         papers = snapshot.drawn(there.key, sample, _SEED)
         old = snapshot.matrices_of(there.key, [p.content for p in papers], dimension)
     new: dict[str, Vectors] = {}
     for matrices in reembedder.embed(papers):
         new.update(matrices)
     both = (Pair(new[p.content], old[p.content]) for p in papers)
-    return [pair for pair in both if len(pair.new) == len(pair.old) >= 2]
+    return [pair for pair in both if len(pair.new) == len(pair.old) >= 2], total
