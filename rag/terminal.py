@@ -115,12 +115,8 @@ def show_bridging(result: Bridging) -> None:
     quality = result.quality
     questions = _count(quality.questions, "held-out sentence")
     table = Table(box=None, pad_edge=False, header_style="")
-    recall = f"recall@{result.depth}"
-    for heading in (
-        f"{questions} asking for their paper",
-        recall,
-        "finds what the first row finds",
-    ):
+    out.print(f"{questions} looked for their paper among {result.sample:,}.")
+    for heading in ("asked by", f"recall@{result.depth}", "finds the same"):
         table.add_column(heading, no_wrap=True)
     table.add_row(f"{result.new}, all re-embedded", f"{quality.recall_full:.2f}", "1.00")
     table.add_row(
