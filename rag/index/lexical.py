@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from rag.index.snapshot import Snapshot
@@ -36,21 +36,56 @@ def index_terms(title: str, text: str, *, title_derived: bool) -> str:
     return " ".join(terms(text if title_derived else f"{title}\n{text}"))
 
 
-def search(snapshot: Snapshot, question: str, limit: int) -> LexicalHits:
-    """The `limit` papers that share most, by BM25, with `question`; ties in the order of ids."""
-    wanted = sorted(set(terms(question)))
-    if not wanted:
+def search(
+    snapshot: Snapshot,
+    wanted: Mapping[str, float],
+    limit: int,
+    *,
+    expansions: Mapping[str, float] | None = None,
+    among: Collection[str] | None = None,
+) -> LexicalHits:
+    """The `limit` papers that share most, by BM25, with weighted terms; ties in the order of ids.
+
+    `expansions` are more terms to rank by, and do not enter the coverage. `among` names the papers
+    that may be found; all where it is None.
+    """
+    weights = {**(expansions or {}), **wanted}
+    if not weights:
         return LexicalHits({}, 0.0)
+    condition, values = "", [_match(weights)]
+    if among is not None:
+        condition = (
+            " AND rowid IN (SELECT id FROM papers WHERE paper_id IN"
+            " (SELECT value FROM json_each(?)))"
+        )
+        values.append(json.dumps(sorted(among)))
     rows = snapshot.connection.execute(
         "SELECT p.paper_id, -m.score, m.terms FROM"
         " (SELECT rowid, bm25(postings) AS score, terms FROM postings"
-        "  WHERE postings MATCH ? ORDER BY rank LIMIT ?) m"
+        f"  WHERE postings MATCH ?{condition} ORDER BY rank LIMIT ?) m"
         " JOIN papers p ON p.id = m.rowid ORDER BY m.score, p.paper_id",
-        (" OR ".join(quoted(term) for term in wanted), limit),
+        (*values, limit),
     ).fetchall()
     held = [set(row[2].split()) for row in rows[:_COVERAGE_DEPTH]]
-    coverage = _coverage(inverse_frequencies(snapshot, wanted), held)
+    frequencies = inverse_frequencies(snapshot, sorted(wanted))
+    coverage = _coverage({t: wanted[t] * idf for t, idf in frequencies.items()}, held)
     return LexicalHits({row[0]: row[1] for row in rows}, coverage)
+
+
+def equally(text: str) -> dict[str, float]:
+    """The terms of a text, each with weight 1."""
+    return dict.fromkeys(sorted(set(terms(text))), 1.0)
+
+
+def _match(weights: Mapping[str, float]) -> str:
+    """A full-text query for any of the terms. A term that is named twice counts twice in BM25.
+
+    So a weight is told in halves, and at least one; where all are equal each is named once.
+    """
+    if len(set(weights.values())) == 1:
+        return " OR ".join(quoted(term) for term in weights)
+    copies = ([term] * max(1, round(2 * weight)) for term, weight in weights.items())
+    return " OR ".join(quoted(term) for terms_ in copies for term in terms_)
 
 
 def quoted(term: str) -> str:

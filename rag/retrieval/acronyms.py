@@ -1,0 +1,129 @@
+"""Acronyms and what they stand for, learned from the papers that define them.
+
+A definition is found by the algorithm of Schwartz and Hearst, "A simple algorithm for identifying
+abbreviation definitions in biomedical text", Pacific Symposium on Biocomputing 2003: the letters
+of the short form are met from right to left in the words before its bracket.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+
+from rag.index.snapshot import Snapshot
+from rag.index.vocabulary import known, texts_with
+from rag.retrieval.query import Query
+from rag.text import content_words, terms, tokens
+
+_MEANT = 0.5
+_READ = 8
+_LONGEST = 6  # words of an expansion that a question may hold
+_MOST = 200  # words of a question that are read for expansions
+_ACRONYM = re.compile(r"(?<![\w-])[A-Za-z]*[A-Z][a-z0-9-]*[A-Z][\w-]*(?!\w)")
+_PLURAL = re.compile(r"(?<=[A-Z])s\b")
+_BRACKET = re.compile(r"\(([^()]{2,60})\)")
+
+
+def add_acronyms(query: Query, snapshot: Snapshot) -> Query:
+    """Add what the question's acronyms stand for, and the acronyms of what it spells out."""
+    for acronym in _acronyms(query.text):
+        if acronym.isalpha() and acronym.isupper():
+            query = replace(query, capitals=(*query.capitals, acronym))
+        meanings = Counter(
+            long.lower()
+            for text in texts_with(snapshot, terms(acronym), _READ, holding=f"({acronym}")
+            for short, long in definitions(text)
+            if short == acronym
+        )
+        if meanings:
+            meaning = min(meanings, key=lambda one: (-meanings[one], one))
+            query = _with(query, terms(meaning), f"{acronym}: {meaning}")
+    for acronym, meaning in _spelt_out(query.text, snapshot):
+        query = _with(query, terms(acronym), f"{meaning}: {acronym}")
+    return query
+
+
+def definitions(text: str) -> Iterator[tuple[str, str]]:
+    """Short and long form of each "long form (SF)" in a text."""
+    for match in _BRACKET.finditer(text):
+        short = _PLURAL.sub("", re.split(r"[,;]", match[1])[0].strip())
+        if not _is_short_form(short):
+            continue
+        before = text[: match.start()].rstrip().split()
+        words = before[-min(len(short) + 5, 2 * len(short)) :]
+        long = _long_form(short, " ".join(words))
+        if long:
+            yield short, long
+
+
+def _acronyms(text: str) -> list[str]:
+    """The acronyms of a question; a question all in capitals has none."""
+    words = tokens(text)
+    found = [one.rstrip("-") for one in _ACRONYM.findall(_PLURAL.sub("", text))]
+    kept = [one for one in dict.fromkeys(found) if len(one) > 1 and content_words(one)]
+    return kept if 2 * len(kept) <= len(words) or len(words) < 3 else []
+
+
+def _with(query: Query, more: list[str], note: str) -> Query:
+    new = [term for term in more if term not in query.terms]
+    return query.expanded(dict.fromkeys(new, _MEANT)).noting(note) if new else query
+
+
+def _is_short_form(short: str) -> bool:
+    """One or two words, 2 to 10 characters, a letter among them, the first a letter or digit."""
+    return (
+        2 <= len(short) <= 10
+        and len(short.split()) <= 2
+        and short[0].isalnum()
+        and any(character.isalpha() for character in short)
+    )
+
+
+def _long_form(short: str, before: str) -> str:
+    """The shortest end of `before` in which the letters of `short` stand in order.
+
+    The first of them must begin a word.
+    """
+    place = len(before)
+    for at in range(len(short) - 1, -1, -1):
+        letter = short[at].lower()
+        if not letter.isalnum():
+            continue
+        place -= 1
+        while place >= 0 and (
+            before[place].lower() != letter or (at == 0 and place > 0 and before[place - 1].isalnum())
+        ):
+            place -= 1
+        if place < 0:
+            return ""
+    long = before[place:]
+    return long if len(long) > len(short) and short.lower() not in long.lower().split() else ""
+
+
+def _spelt_out(text: str, snapshot: Snapshot) -> Iterator[tuple[str, str]]:
+    """Acronyms of runs of the question's words, confirmed by a paper that defines them so."""
+    words = [part for token in tokens(text)[:_MOST] for part in token.split("-") if part]
+    runs = dict(_runs(words))
+    for acronym in known(snapshot, runs):
+        meaning = runs[acronym]
+        for found in texts_with(snapshot, [acronym, *terms(meaning)], _READ, holding="("):
+            confirmed = [
+                short
+                for short, long in definitions(found)
+                if terms(short) == [acronym] and terms(long) == terms(meaning)
+            ]
+            if confirmed:
+                yield confirmed[0], meaning
+                break
+
+
+def _runs(words: list[str]) -> Iterator[tuple[str, str]]:
+    """Initials of every run of two to six words, with the run; the words of a language left out."""
+    for start, first in enumerate(words):
+        for end in range(start + 2, min(len(words), start + _LONGEST) + 1):
+            run = words[start:end]
+            counted = [word for word in run if content_words(word)]
+            if len(counted) > 1 and counted[0] == first and counted[-1] == run[-1]:
+                yield "".join(word[0] for word in counted), " ".join(run)
