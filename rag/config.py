@@ -209,13 +209,13 @@ class Config(BaseModel):
             raise ValueError("must not be empty")
         return path.expanduser().absolute()
 
-    @field_validator("weight_sentence")
+    @field_validator("weight_aspect")
     @classmethod
-    def _some_list_counts(cls, sentence: float, given: ValidationInfo) -> float:
-        others = (given.data.get(name, 1.0) for name in ("weight_dense", "weight_lexical"))
-        if not any((sentence, *others)):
-            raise ValueError("weight_dense, weight_lexical and weight_sentence must not all be 0")
-        return sentence
+    def _some_list_counts(cls, aspect: float, given: ValidationInfo) -> float:
+        names = ("weight_dense", "weight_lexical", "weight_sentence")
+        if not any((aspect, *(given.data.get(name, 1.0) for name in names))):
+            raise ValueError(f"{', '.join(names)} and weight_aspect must not all be 0")
+        return aspect
 
     def fingerprint(self) -> str:
         """A hash of every setting that can change an answer.

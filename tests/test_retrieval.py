@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 from command import ROOT
 from fakes import TOPICS
+from hypothesis import given
+from hypothesis import strategies as st
 from library import Library, abstract, paper, sentences
 
 from rag.answering.assistant import Assistant
@@ -19,7 +21,7 @@ from rag.errors import ConfigError, PaperNotFound, UsageError
 from rag.retrieval.evidence import Wanted, choose, score_sentences, top
 from rag.retrieval.fusion import Weights, best, fuse, min_max
 from rag.retrieval.lookup import find_paper
-from rag.retrieval.query import read_question
+from rag.retrieval.query import aspects, read_question
 from rag.schema import Evidence, Hit
 
 # --- by hand
@@ -44,28 +46,57 @@ def test_min_max(
 
 
 @pytest.mark.parametrize(
-    ("weights", "coverage", "dense", "lexical", "sentence"),
+    ("weights", "coverage", "dense", "lexical", "sentence", "aspect"),
     [
-        (Weights(0.25, 0.50, 0.25, 0.35), 1.0, 0.25, 0.50, 0.25),
-        (Weights(0.25, 0.50, 0.25, 0.35), 0.35, 0.25, 0.50, 0.25),
-        (Weights(0.25, 0.50, 0.25, 0.35), 0.175, 0.375, 0.25, 0.375),
-        (Weights(0.25, 0.50, 0.25, 0.35), 0.0, 0.5, 0.0, 0.5),
-        (Weights(1.0, 1.0, 2.0, 0.35), 0.5, 0.25, 0.25, 0.5),
-        (Weights(1.0, 1.0, 2.0, 0.0), 0.0, 0.25, 0.25, 0.5),
-        (Weights(1.0, 0.0, 0.0, 0.35), 0.1, 1.0, 0.0, 0.0),
-        (Weights(0.0, 1.0, 0.0, 0.35), 0.1, 0.0, 1.0, 0.0),
-        (Weights(0.0, 1.0, 0.0, 0.35), 0.0, 0.0, 1.0, 0.0),
+        (Weights(0.25, 0.50, 0.25, 0.35), 1.0, 0.25, 0.50, 0.25, 0.0),
+        (Weights(0.25, 0.50, 0.25, 0.35), 0.35, 0.25, 0.50, 0.25, 0.0),
+        (Weights(0.25, 0.50, 0.25, 0.35), 0.175, 0.375, 0.25, 0.375, 0.0),
+        (Weights(0.25, 0.50, 0.25, 0.35), 0.0, 0.5, 0.0, 0.5, 0.0),
+        (Weights(1.0, 1.0, 2.0, 0.35), 0.5, 0.25, 0.25, 0.5, 0.0),
+        (Weights(1.0, 1.0, 2.0, 0.0), 0.0, 0.25, 0.25, 0.5, 0.0),
+        (Weights(1.0, 0.0, 0.0, 0.35), 0.1, 1.0, 0.0, 0.0, 0.0),
+        (Weights(0.0, 1.0, 0.0, 0.35), 0.1, 0.0, 1.0, 0.0, 0.0),
+        (Weights(0.0, 1.0, 0.0, 0.35), 0.0, 0.0, 1.0, 0.0, 0.0),
+        (Weights(0.20, 0.50, 0.15, 0.40, 0.15), 1.0, 0.20, 0.50, 0.15, 0.15),
+        (Weights(0.20, 0.50, 0.15, 0.40, 0.15), 0.2, 0.30, 0.25, 0.225, 0.225),
     ],
 )
 def test_shares_of_the_lists(
-    weights: Weights, coverage: float, dense: float, lexical: float, sentence: float
+    weights: Weights, coverage: float, dense: float, lexical: float, sentence: float, aspect: float
 ) -> None:
-    shares = weights.at(coverage)
-    assert shares == pytest.approx({"dense": dense, "lexical": lexical, "sentence": sentence})
+    expected = {"dense": dense, "lexical": lexical, "sentence": sentence, "aspect": aspect}
+    assert weights.at(coverage) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("which optimiser merges screens", []),
+        ("one two three four five six seven eight?", []),
+        (
+            "one two three four five six seven eight nine ?",
+            ["one two three four five six seven eight", "two three four five six seven eight nine"],
+        ),
+        (
+            "a b c d e f g h i j k l m",
+            ["a b c d e f g h", "e f g h i j k l", "f g h i j k l m"],
+        ),
+    ],
+)
+def test_the_parts_of_a_question(question: str, expected: list[str]) -> None:
+    assert aspects(question) == expected
+
+
+@given(st.lists(st.sampled_from("abcdefghij"), min_size=9, max_size=2_000))
+def test_the_parts_hold_every_word_and_are_at_most_twelve(words: list[str]) -> None:
+    numbered = [f"{word}{number}" for number, word in enumerate(words)]
+    parts = aspects(" ".join(numbered))
+    assert len(parts) <= 12
+    assert {word for part in parts for word in part.split()} == set(numbered)
 
 
 def test_weights_that_rank_nothing_are_refused() -> None:
-    names = ("weight_dense", "weight_lexical", "weight_sentence")
+    names = ("weight_dense", "weight_lexical", "weight_sentence", "weight_aspect")
     with pytest.raises(ConfigError, match="must not all be 0"):
         load(dict.fromkeys(names, 0.0), environ={})
     for name in names:

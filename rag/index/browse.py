@@ -226,7 +226,7 @@ def _narrowed(wanted: Filter) -> tuple[list[str], list[object]]:
         ("f.label", wanted.source),
     ):
         name = normalise(part)
-        if name and not set(name) & set("%_\"\\"):
+        if name and not set(name) & set('%_"\\'):
             conditions.append(f"({column} LIKE ? OR {column} GLOB '*[^ -~]*')")
             values.append(f"%{name}%")
     return conditions, values

@@ -76,7 +76,9 @@ def having_phrase(snapshot: Snapshot, phrase: str) -> frozenset[str]:
     )
     source, condition, values = "papers p", "1", []
     if wanted:
-        source = "(SELECT rowid FROM postings WHERE postings MATCH ?) m JOIN papers p ON p.id = m.rowid"
+        source = (
+            "(SELECT rowid FROM postings WHERE postings MATCH ?) m JOIN papers p ON p.id = m.rowid"
+        )
         values = [_all_of(wanted)]
     elif form.isascii():
         condition = "(t.text || t.title) LIKE ?"

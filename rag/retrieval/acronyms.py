@@ -93,7 +93,8 @@ def _long_form(short: str, before: str) -> str:
             continue
         place -= 1
         while place >= 0 and (
-            before[place].lower() != letter or (at == 0 and place > 0 and before[place - 1].isalnum())
+            before[place].lower() != letter
+            or (at == 0 and place > 0 and before[place - 1].isalnum())
         ):
             place -= 1
         if place < 0:

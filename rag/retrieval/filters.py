@@ -45,8 +45,12 @@ _IN_CHINESE = re.compile(
     "|\u4e4b\u524d|\u4ee5\u524d)?\u7684?"
 )
 _NAME = r"[^\W\d_][\w.'\u2019-]*"
-_BY = re.compile(rf"\b(?:(papers?|work|works|stud(?:y|ies)|articles?) )?by ((?:{_NAME},? ?){{1,4}})")
-_AT = re.compile(r"\b(at|in|presented at|published (?:in|at)|accepted at) (?:the )?((?:[\w&.:-]+ ?){1,7})")
+_BY = re.compile(
+    rf"\b(?:(papers?|work|works|stud(?:y|ies)|articles?) )?by ((?:{_NAME},? ?){{1,4}})"
+)
+_AT = re.compile(
+    r"\b(at|in|presented at|published (?:in|at)|accepted at) (?:the )?((?:[\w&.:-]+ ?){1,7})"
+)
 _AUTHOR_WORD = re.compile(rf"(?<=\s){_NAME}")
 
 
@@ -96,7 +100,7 @@ def _told_years(text: str) -> Iterator[Told]:
 
 
 def _venue(text: str, snapshot: Snapshot) -> Told | None:
-    """ "at NeurIPS" where that is part of a venue; "in Nature" where it is the whole of one."""
+    """The venue of "at NeurIPS", part of one, or of "in Nature", the whole of one."""
     matches = list(_AT.finditer(text))
     names = venues(snapshot) if matches else frozenset()
     if not names:
@@ -113,7 +117,7 @@ def _venue(text: str, snapshot: Snapshot) -> Told | None:
 
 
 def _author(text: str, snapshot: Snapshot) -> Told | None:
-    """ "by Mira Castellan" where an author's name ends so."""
+    """The author of "by Mira Castellan", where an author's name ends so."""
     for match in _BY.finditer(text):
         for words, end in _beginnings(match, 2):
             if match[1] or words[0].isupper():
@@ -124,7 +128,7 @@ def _author(text: str, snapshot: Snapshot) -> Told | None:
 
 
 def _unknown_name(text: str, snapshot: Snapshot) -> Told | None:
-    """ "What did Nandakumar propose?": a name that no text has and an author bears."""
+    """The author of "What did Nandakumar propose?": a name that no text has and an author bears."""
     for match in _AUTHOR_WORD.finditer(text):
         name = re.sub("['\u2019]s$", "", match[0]).rstrip(".,")
         if not (name[:1].isupper() and len(name) > 2) or known(snapshot, terms(name)):

@@ -10,11 +10,12 @@ from rag.index.vocabulary import having_phrase
 from rag.retrieval.query import Query
 
 _QUOTED = re.compile(
-    "[\"\u201c\u201d\u201e\u201f\uff02]([^\"\u201c\u201d\u201e\u201f\uff02]+)[\"\u201c\u201d\u201f\uff02]"
+    '["\u201c\u201d\u201e\u201f\uff02]([^"\u201c\u201d\u201e\u201f\uff02]+)["\u201c\u201d\u201f\uff02]'
     "|\u00ab([^\u00ab\u00bb]+)\u00bb|\u00bb([^\u00ab\u00bb]+)\u00ab"
     "|\u300c([^\u300c\u300d]+)\u300d|\u300e([^\u300e\u300f]+)\u300f|\u300a([^\u300a\u300b]+)\u300b"
     # One mark may be an apostrophe: it must stand outside of words, and hold two words or more.
-    "|(?<!\\w)[\u2018\u201a'](?=\\S)([^'\u2018\u201a]*?\\w[ -]\\w[^'\u2018\u201a]*?)(?<=\\S)[\u2019\u2018'](?!\\w)"
+    "|(?<!\\w)[\u2018\u201a'](?=\\S)([^'\u2018\u201a]*?\\w[ -]\\w[^'\u2018\u201a]*?)"
+    "(?<=\\S)[\u2019\u2018'](?!\\w)"
 )
 
 
@@ -33,7 +34,9 @@ def keep_phrases(query: Query, snapshot: Snapshot) -> Query:
 def _keep(query: Query, phrase: str, papers: frozenset[str]) -> Query:
     left = papers if query.papers is None else papers & query.papers
     if not left:
-        return query.noting(f"no paper has the phrase \u201c{phrase}\u201d: its words were searched")
+        return query.noting(
+            f"no paper has the phrase \u201c{phrase}\u201d: its words were searched"
+        )
     query = replace(query, phrases=(*query.phrases, phrase)).only(papers)
     return query.noting(f"only papers with the phrase \u201c{phrase}\u201d ({len(left):,})")
 

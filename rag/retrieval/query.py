@@ -92,7 +92,7 @@ def aspects(text: str) -> list[str]:
     has twelve, of more words.
     """
     words = text.strip(" ?").split()
-    size = max(_ASPECT_WORDS, -(-2 * len(words) // (_MOST_ASPECTS + 1)))
+    size = max(_ASPECT_WORDS, 2 * -(-len(words) // _MOST_ASPECTS))
     if len(words) <= size:
         return []
     starts = [*range(0, len(words) - size, size // 2), len(words) - size]
