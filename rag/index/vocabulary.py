@@ -35,9 +35,9 @@ def beginning(snapshot: Snapshot, start: str) -> dict[str, int]:
 
 
 def texts_with(
-    snapshot: Snapshot, wanted: Sequence[str], limit: int, *, holding: str = ""
+    snapshot: Snapshot, wanted: Sequence[str], limit: int, *, holding: Sequence[str] = ("",)
 ) -> list[str]:
-    """Title and text of `limit` papers that have all the terms and the very string `holding`.
+    """Title and text of `limit` papers with all the terms and, as they stand, any of `holding`.
 
     In the order in which papers came; not more than 500 of those with the terms are read.
     """
@@ -46,9 +46,10 @@ def texts_with(
     rows = snapshot.connection.execute(
         "SELECT t.title || char(10) || t.text FROM"
         " (SELECT rowid FROM postings WHERE postings MATCH ? LIMIT ?) m"
-        " JOIN papers p ON p.id = m.rowid JOIN texts t ON t.id = p.text"
-        " WHERE instr(t.title || char(10) || t.text, ?) LIMIT ?",
-        (_all_of(wanted), _READ, holding, limit),
+        " JOIN papers p ON p.id = m.rowid JOIN texts t ON t.id = p.text WHERE EXISTS"
+        " (SELECT 1 FROM json_each(?) j WHERE instr(t.title || char(10) || t.text, j.value))"
+        " LIMIT ?",
+        (_all_of(wanted), _READ, json.dumps(list(holding)), limit),
     )
     return [row[0] for row in rows]
 

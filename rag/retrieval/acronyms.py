@@ -15,7 +15,7 @@ from dataclasses import replace
 from rag.index.snapshot import Snapshot
 from rag.index.vocabulary import known, texts_with
 from rag.retrieval.query import Query
-from rag.text import content_words, terms, tokens
+from rag.text import content_words, plain, terms, tokens
 
 _MEANT = 0.5
 _READ = 8
@@ -23,7 +23,8 @@ _LONGEST = 6  # words of an expansion that a question may hold
 _MOST = 200  # words of a question that are read for expansions
 _ACRONYM = re.compile(r"(?<![\w-])[A-Za-z]*[A-Z][a-z0-9-]*[A-Z][\w-]*(?!\w)")
 _PLURAL = re.compile(r"(?<=[A-Z])s\b")
-_BRACKET = re.compile(r"\(([^()]{2,60})\)")
+_BRACKET = re.compile(r"\(([^()]{2,120})\)")
+_WORDS_BEFORE = 20
 
 
 def add_acronyms(query: Query, snapshot: Snapshot) -> Query:
@@ -33,7 +34,9 @@ def add_acronyms(query: Query, snapshot: Snapshot) -> Query:
             query = replace(query, capitals=(*query.capitals, acronym))
         meanings = Counter(
             long.lower()
-            for text in texts_with(snapshot, terms(acronym), _READ, holding=f"({acronym}")
+            for text in texts_with(
+                snapshot, terms(acronym), _READ, holding=(f"({acronym}", f"{acronym} (")
+            )
             for short, long in definitions(text)
             if short == acronym
         )
@@ -46,14 +49,17 @@ def add_acronyms(query: Query, snapshot: Snapshot) -> Query:
 
 
 def definitions(text: str) -> Iterator[tuple[str, str]]:
-    """Short and long form of each "long form (SF)" in a text."""
+    """Short and long form of each "long form (SF)" and "SF (long form)" in a text."""
+    text = plain(text)
     for match in _BRACKET.finditer(text):
-        short = _PLURAL.sub("", re.split(r"[,;]", match[1])[0].strip())
-        if not _is_short_form(short):
-            continue
-        before = text[: match.start()].rstrip().split()
-        words = before[-min(len(short) + 5, 2 * len(short)) :]
-        long = _long_form(short, " ".join(words))
+        inside = _PLURAL.sub("", re.split(r"[,;]", match[1])[0].strip())
+        before = text[: match.start()].rstrip().split()[-_WORDS_BEFORE:]
+        if _is_short_form(inside):
+            words = before[-min(len(inside) + 5, 2 * len(inside)) :]
+            short, long = inside, _long_form(inside, " ".join(words))
+        else:
+            short = _PLURAL.sub("", before[-1]) if before else ""
+            long = inside if _is_short_form(short) and _long_form(short, inside) == inside else ""
         if long:
             yield short, long
 
@@ -109,7 +115,7 @@ def _spelt_out(text: str, snapshot: Snapshot) -> Iterator[tuple[str, str]]:
     runs = dict(_runs(words))
     for acronym in known(snapshot, runs):
         meaning = runs[acronym]
-        for found in texts_with(snapshot, [acronym, *terms(meaning)], _READ, holding="("):
+        for found in texts_with(snapshot, [acronym, *terms(meaning)], _READ, holding=("(",)):
             confirmed = [
                 short
                 for short, long in definitions(found)

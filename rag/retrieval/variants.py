@@ -16,7 +16,7 @@ from rag.text import content_words, terms, tokens
 _SPELT = 0.5
 _LONGEST_JOIN = 3
 _SHORTEST_HALF = 3
-_INNER_CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_INNER_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})")
 _CONTINUED = 20
 
 
@@ -42,8 +42,14 @@ def _joined(text: str) -> set[str]:
 
 
 def _parted(text: str) -> set[str]:
-    """The parts of names with capitals within them: graph and r1 of GraphR1."""
-    return set(terms(_INNER_CAPITAL.sub(" ", text))) if _INNER_CAPITAL.search(text) else set()
+    """The parts of names with capitals within them: graph and r1 of GraphR1, not e of RankE."""
+    names = [word for word in text.split() if _INNER_CAPITAL.search(word)]
+    parts = [part for name in names for part in _INNER_CAPITAL.sub(" ", name).split()]
+    return {t for part in parts if len(part) > 2 or part.isupper() for t in _long_terms(part)}
+
+
+def _long_terms(part: str) -> list[str]:
+    return [term for term in terms(part) if len(term) > 1]
 
 
 def _halves_of(query: Query) -> set[str]:
