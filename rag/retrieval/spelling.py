@@ -7,24 +7,25 @@ has a capital or an accent are left as they are.
 
 from __future__ import annotations
 
+import gzip
+import json
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from importlib import resources
 
 from rag.index.snapshot import Snapshot
 from rag.index.vocabulary import beginning, known, texts_with
 from rag.retrieval.query import Query
 from rag.text import content_words, terms
 
-if TYPE_CHECKING:
-    from spellchecker import SpellChecker
-
 _SHORTEST = 4
 _SHORT = 6  # letters, up to which one edit is allowed; two above
 _TRIED = 5
+_TYPED = 0.5  # what the typo itself weighs
 _WORD = re.compile(r"[^\W_]+(?:[-'\u2019][^\W_]+)*")
-_READ = 3
+_READ = 10  # texts, for how a word is written
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,17 +47,20 @@ def repair_typos(query: Query, snapshot: Snapshot) -> Query:
         return query
     meant = {repair.word: repair.meant for repair in repairs}
     text = _WORD.sub(lambda match: meant.get(match[0], match[0]), query.text)
-    typed = {term: 1.0 for repair in repairs for term in terms(repair.word)}
+    typed = {term: _TYPED for repair in repairs for term in terms(repair.word)}
     told = ", ".join(f"{repair.word} \u2192 {repair.meant}" for repair in repairs)
     return query.reading(text).expanded(typed).noting(f"spelling: {told}")
 
 
 @lru_cache(maxsize=1)
-def _dictionary() -> SpellChecker:
-    """160,000 English words with their inflections; 0.2 s, and only for a word that no paper has."""
-    from spellchecker import SpellChecker
+def _words() -> Collection[str]:
+    """160,000 English words with their inflections, those that `pyspellchecker` comes with.
 
-    return SpellChecker(language="en")
+    Read once in a process, in 0.1 s, and only for a word that no paper has.
+    """
+    path = resources.files("spellchecker") / "resources" / "en.json.gz"
+    words: dict[str, int] = json.loads(gzip.decompress(path.read_bytes()))
+    return words.keys()
 
 
 def _suspects(text: str, snapshot: Snapshot) -> list[str]:
@@ -67,7 +71,7 @@ def _suspects(text: str, snapshot: Snapshot) -> list[str]:
     missing = [word for word, found in asked.items() if not any(term in there for term in found)]
     if not any(_may_be_misspelt(word, text) for word in missing):
         return []
-    unknown = [word for word in missing if not _dictionary().known([word.lower()])]
+    unknown = [word for word in missing if word.lower() not in _words()]
     if 2 * len(unknown) > len(asked):
         return []
     return [word for word in unknown if _may_be_misspelt(word, text)]
