@@ -53,7 +53,7 @@ class Filter:
         return ", ".join([*_told_years(self.years), *parts])
 
     def _has_venue(self, venue: str) -> bool:
-        if not self.whole_words:
+        if not (self.whole_words and self.venue):
             return _within(self.venue, venue)
         return f" {normalise(self.venue)} " in f" {normalise(venue)} "
 

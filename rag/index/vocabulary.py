@@ -70,8 +70,8 @@ def having_phrase(snapshot: Snapshot, phrase: str) -> frozenset[str]:
 
     One of words that every text has is looked for in all texts.
     """
-    wanted = sorted(set(terms(phrase)))
     form = comparable(phrase)
+    wanted = sorted(set(terms(form)))
     snapshot.connection.create_function(
         "has_phrase", 1, lambda text: _has(form, text), deterministic=True
     )

@@ -19,6 +19,7 @@ from rag.text import content_words, plain, terms, tokens
 
 _MEANT = 0.5
 _READ = 8
+_FEW = 2  # words that may all be acronyms
 _LONGEST = 6  # words of an expansion that a question may hold
 _MOST = 200  # words of a question that are read for expansions
 _ACRONYM = re.compile(r"(?<![\w-])[A-Za-z]*[A-Z][a-z0-9-]*[A-Z][\w-]*(?!\w)")
@@ -66,10 +67,10 @@ def definitions(text: str) -> Iterator[tuple[str, str]]:
 
 def _acronyms(text: str) -> list[str]:
     """The acronyms of a question; a question all in capitals has none."""
-    words = tokens(text)
+    if text.isupper() and len(text.split()) > _FEW:
+        return []
     found = [one.rstrip("-") for one in _ACRONYM.findall(_PLURAL.sub("", text))]
-    kept = [one for one in dict.fromkeys(found) if len(one) > 1 and content_words(one)]
-    return kept if 2 * len(kept) <= len(words) or len(words) < 3 else []
+    return [one for one in dict.fromkeys(found) if len(one) > 1 and content_words(one)]
 
 
 def _with(query: Query, more: list[str], note: str) -> Query:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import gzip
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from importlib import resources
@@ -71,14 +71,33 @@ def translate_chinese(query: Query, snapshot: Snapshot) -> Query:
     )
 
 
-def segment(run: str, words: Mapping[str, object]) -> Iterator[str]:
-    """A run of Chinese characters in words, always the longest that the dictionary has."""
+def segment(run: str, words: Container[str]) -> list[str]:
+    """A run of Chinese characters in words, the longest that the dictionary has.
+
+    Read from the left and from the right; of two readings the one of fewer words is right more
+    often, then that of fewer single characters, then the one from the right (bidirectional
+    maximum matching).
+    """
+    left, right = list(_from_left(run, words)), list(_from_right(run, words))[::-1]
+    return min((right, left), key=lambda one: (len(one), sum(len(word) == 1 for word in one)))
+
+
+def _from_left(run: str, words: Container[str]) -> Iterator[str]:
     start = 0
     while start < len(run):
         ends = range(min(len(run), start + _LONGEST), start + 1, -1)
         end = next((end for end in ends if run[start:end] in words), start + 1)
         yield run[start:end]
         start = end
+
+
+def _from_right(run: str, words: Container[str]) -> Iterator[str]:
+    end = len(run)
+    while end > 0:
+        starts = range(max(0, end - _LONGEST), end - 1)
+        start = next((start for start in starts if run[start:end] in words), end - 1)
+        yield run[start:end]
+        end = start
 
 
 def glosses(definitions: str) -> list[str]:

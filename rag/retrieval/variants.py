@@ -7,70 +7,80 @@ apart and the collection together, or the other way round.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 
 from rag.index.snapshot import Snapshot
 from rag.index.vocabulary import beginning, known
 from rag.retrieval.query import Query
-from rag.text import content_words, terms, tokens
+from rag.text import terms, tokens
 
 _SPELT = 0.5
 _LONGEST_JOIN = 3
 _SHORTEST_HALF = 3
-_INNER_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})")
+_INNER_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z\d])|(?<=[A-Z])(?=[A-Z][a-z]{2})")
 _CONTINUED = 20
 
 
 def add_spellings(query: Query, snapshot: Snapshot) -> Query:
-    """Add the other spellings of what is asked that the collection has."""
-    wanted = {*_joined(query.text), *_parted(query.text)}
-    there = known(snapshot, [*wanted, *query.terms, *_halves_of(query)])
-    split = [half for word in query.terms if word not in there for half in _split(word, there)]
-    found = {*(wanted & there.keys()), *split, *_continued(query, snapshot)} - query.terms.keys()
-    return query.expanded(dict.fromkeys(sorted(found), _SPELT))
+    """Search the other spellings that the collection has of what is asked.
+
+    They stand in for a word that no paper has. Beside words that papers have only a whole is
+    searched, as parts are words of many other things.
+    """
+    there = known(snapshot, query.terms)
+    unknown = [term for term in query.terms if term not in there]
+    spellings = [*_joined(query.text), *_parted(query.text), *_split(unknown)]
+    there |= known(snapshot, {term for one in spellings for term in one.other})
+    found = [one for one in spellings if all(term in there for term in one.other)]
+    missing = {term for one in found for term in one.typed} & set(unknown)
+    instead = [term for one in found if missing & set(one.typed) for term in one.other]
+    beside = [term for one in found if one.whole for term in one.other]
+    kept = {term: weight for term, weight in query.terms.items() if term not in missing}
+    query = replace(query, terms={**dict.fromkeys(sorted(instead), _SPELT), **kept})
+    more = {*beside, *missing, *_continued(query, snapshot)} - query.terms.keys()
+    return query.expanded(dict.fromkeys(sorted(more), _SPELT))
 
 
-def _joined(text: str) -> set[str]:
+@dataclass(frozen=True, slots=True)
+class _Spelling:
+    """Terms as they were typed and as they may be written; `whole`: these as one word."""
+
+    typed: tuple[str, ...]
+    other: tuple[str, ...]
+    whole: bool = False
+
+
+def _joined(text: str) -> Iterator[_Spelling]:
     """Neighbouring words written as one."""
     words = [part for token in tokens(text) for part in token.split("-") if part.isascii()]
-    return {
-        term
-        for size in range(2, _LONGEST_JOIN + 1)
-        for start in range(len(words) - size + 1)
-        for term in terms("".join(words[start : start + size]))
-        if content_words(" ".join(words[start : start + size]))
-    }
+    for size in range(2, _LONGEST_JOIN + 1):
+        for start in range(len(words) - size + 1):
+            run = words[start : start + size]
+            typed = (*terms(" ".join(run)), *terms("-".join(run)))
+            if typed:
+                yield _Spelling(typed, tuple(terms("".join(run))), whole=True)
 
 
-def _parted(text: str) -> set[str]:
+def _parted(text: str) -> Iterator[_Spelling]:
     """The parts of names with capitals within them: graph and r1 of GraphR1, not e of RankE."""
-    names = [word for word in text.split() if _INNER_CAPITAL.search(word)]
-    parts = [part for name in names for part in _INNER_CAPITAL.sub(" ", name).split()]
-    return {t for part in parts if len(part) > 2 or part.isupper() for t in _long_terms(part)}
+    for name in text.split():
+        parts = _INNER_CAPITAL.sub(" ", name).split()
+        long = [part for part in parts if len(part) > 2 or (part.isupper() and len(part) > 1)]
+        other = tuple(term for part in long for term in terms(part) if len(term) > 1)
+        if len(parts) > 1 and other:
+            yield _Spelling(tuple(terms(name)), other)
 
 
-def _long_terms(part: str) -> list[str]:
-    return [term for term in terms(part) if len(term) > 1]
-
-
-def _halves_of(query: Query) -> set[str]:
-    return {half for word in query.terms for pair in _pairs(word) for half in pair}
-
-
-def _pairs(word: str) -> list[tuple[str, str]]:
-    if not (word.isascii() and word.isalnum()):
-        return []
-    places = range(_SHORTEST_HALF, len(word) - _SHORTEST_HALF + 1)
-    return [(word[:place], word[place:]) for place in places]
-
-
-def _split(word: str, there: dict[str, int]) -> tuple[str, ...]:
-    """An unknown word as two known ones, the rarer of which is as common as can be."""
-    pairs = [
-        (min(there[left], there[right]), left, right)
-        for left, right in _pairs(word)
-        if left in there and right in there
-    ]
-    return max(pairs)[1:] if pairs else ()
+def _split(unknown: Iterable[str]) -> Iterator[_Spelling]:
+    """A word as two."""
+    for word in unknown:
+        if word.isascii() and word.isalnum():
+            shortest = 2 if any(map(str.isdigit, word)) else _SHORTEST_HALF
+            for place in range(shortest, len(word) - shortest + 1):
+                halves = (*terms(word[:place]), *terms(word[place:]))
+                if halves:
+                    yield _Spelling((word,), halves)
 
 
 def _continued(query: Query, snapshot: Snapshot) -> set[str]:
