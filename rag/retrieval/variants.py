@@ -7,11 +7,12 @@ apart and the collection together, or the other way round.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 
 from rag.index.snapshot import Snapshot
 from rag.index.vocabulary import beginning, known
+from rag.retrieval.lexicon import english_words
 from rag.retrieval.query import Query
 from rag.text import terms, tokens
 
@@ -30,7 +31,7 @@ def add_spellings(query: Query, snapshot: Snapshot) -> Query:
     """
     there = known(snapshot, query.terms)
     unknown = [term for term in query.terms if term not in there]
-    spellings = [*_joined(query.text), *_parted(query.text), *_split(unknown)]
+    spellings = [*_joined(query.text), *_parted(query.text), *_split(query.text, unknown)]
     there |= known(snapshot, {term for one in spellings for term in one.other})
     found = [one for one in spellings if all(term in there for term in one.other)]
     missing = {term for one in found for term in one.typed} & set(unknown)
@@ -72,15 +73,18 @@ def _parted(text: str) -> Iterator[_Spelling]:
             yield _Spelling(tuple(terms(name)), other)
 
 
-def _split(unknown: Iterable[str]) -> Iterator[_Spelling]:
-    """A word as two."""
-    for word in unknown:
-        if word.isascii() and word.isalnum():
+def _split(text: str, unknown: Collection[str]) -> Iterator[_Spelling]:
+    """A name as two words; a word of English is not taken apart."""
+    for word in dict.fromkeys(tokens(text)):
+        typed = tuple(terms(word))
+        if not (word.isascii() and word.isalnum() and typed and set(typed) <= set(unknown)):
+            continue
+        if word not in english_words():
             shortest = 2 if any(map(str.isdigit, word)) else _SHORTEST_HALF
             for place in range(shortest, len(word) - shortest + 1):
                 halves = (*terms(word[:place]), *terms(word[place:]))
                 if halves:
-                    yield _Spelling((word,), halves)
+                    yield _Spelling(typed, halves)
 
 
 def _continued(query: Query, snapshot: Snapshot) -> set[str]:
