@@ -55,11 +55,16 @@ def texts_with(
 
 
 def written(snapshot: Snapshot, forms: Sequence[str], among: Collection[str]) -> frozenset[str]:
-    """Those of the papers in which one of the forms stands in these very letters and capitals."""
+    """Those of the papers in which one of the forms stands.
+
+    A form with a capital stands in these very letters; one without in any case.
+    """
     rows = snapshot.connection.execute(
-        "SELECT p.paper_id FROM papers p JOIN texts t ON t.id = p.text"
-        " WHERE p.paper_id IN (SELECT value FROM json_each(?)) AND EXISTS"
-        " (SELECT 1 FROM json_each(?) j WHERE instr(t.title || char(10) || t.text, j.value))",
+        "SELECT m.paper_id FROM (SELECT p.paper_id, t.title || char(10) || t.text AS whole"
+        " FROM papers p JOIN texts t ON t.id = p.text"
+        " WHERE p.paper_id IN (SELECT value FROM json_each(?))) m"
+        " WHERE EXISTS (SELECT 1 FROM json_each(?) j WHERE instr(m.whole, j.value)"
+        " OR (j.value = lower(j.value) AND instr(lower(m.whole), j.value)))",
         (json.dumps(sorted(among)), json.dumps(list(forms))),
     )
     return frozenset(row[0] for row in rows)

@@ -14,6 +14,7 @@ from dataclasses import replace
 
 from rag.index.snapshot import Snapshot
 from rag.index.vocabulary import known, texts_with
+from rag.retrieval.lexicon import english_words
 from rag.retrieval.query import Query
 from rag.text import content_words, plain, terms, tokens
 
@@ -30,7 +31,8 @@ _WORDS_BEFORE = 20
 
 def add_acronyms(query: Query, snapshot: Snapshot) -> Query:
     """Add what the question's acronyms stand for, and the acronyms of what it spells out."""
-    for acronym in _acronyms(query.text):
+    asked = query.text
+    for acronym in _acronyms(asked):
         if acronym.isalpha() and acronym.isupper():
             query = replace(query, capitals=(*query.capitals, acronym))
         meanings = Counter(
@@ -44,8 +46,12 @@ def add_acronyms(query: Query, snapshot: Snapshot) -> Query:
         if meanings:
             meaning = min(meanings, key=lambda one: (-meanings[one], one))
             query = _with(query, terms(meaning), f"{acronym}: {meaning}")
-    for acronym, meaning in _spelt_out(query.text, snapshot):
+            if acronym in query.capitals:
+                query = _as_no_word(query, acronym, meaning)
+    for acronym, meaning in _spelt_out(asked, snapshot):
         query = _with(query, terms(acronym), f"{meaning}: {acronym}")
+        if terms(meaning) == terms(asked):  # what it is, is the question
+            query = replace(query, capitals=(*query.capitals, acronym))
     return query
 
 
@@ -76,6 +82,17 @@ def _acronyms(text: str) -> list[str]:
 def _with(query: Query, more: list[str], note: str) -> Query:
     new = [term for term in more if term not in query.terms]
     return query.expanded(dict.fromkeys(new, _MEANT)).noting(note) if new else query
+
+
+def _as_no_word(query: Query, acronym: str, meaning: str) -> Query:
+    """A paper that spells it out has the acronym; one with "sail" has not.
+
+    A model that knows the English word takes SAIL for it, so it is told the meaning.
+    """
+    text = query.text
+    if acronym.lower() in english_words():
+        text = re.sub(rf"\b{re.escape(acronym)}\b", f"{acronym} ({meaning})", text, count=1)
+    return replace(query, text=text, capitals=(*query.capitals, meaning))
 
 
 def _is_short_form(short: str) -> bool:

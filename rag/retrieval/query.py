@@ -29,7 +29,8 @@ class Query:
     `text` is what is embedded: filters taken out, typos repaired, Chinese words translated.
     `terms` are what was asked for, by weight: 1 where typed, less where translated. `expansions`
     are other words for the same; they rank papers too, and nothing is missing where they are
-    missing. `capitals` are acronyms that the papers are to have in these very letters. `papers`
+    missing. `capitals` are the acronyms, which a paper is to have in these very letters, and what
+    they stand for in small ones: with neither it has another word of the same letters. `papers`
     are the ones that `filters` and `phrases` leave, or None where there is neither. `notes` tell a
     person what was understood, each in a few words.
     """

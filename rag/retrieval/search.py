@@ -169,9 +169,8 @@ def _scores(
     A paper is found by a word, by a meaning that is nearer than none (a positive cosine), or by
     having passed a filter; that the index can name a nearest paper to anything is no finding.
     """
-    found = query.papers
-    if found is None:
-        found = words.keys() | {key for key, cosine in dense.items() if cosine > 0}
+    near = {key for key, cosine in dense.items() if cosine > 0}
+    found = words.keys() | near if query.papers is None else query.papers
     scores = {key: sum(part.values()) for key, part in parts.items() if key in found}
     return {key: score for key, score in scores.items() if score > 0}
 
