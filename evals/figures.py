@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Interval = tuple[float, float, float]
+"""A value with the ends of its interval."""
 
 
 def curves(title: str, across: str, lines: Mapping[str, Sequence[tuple[float, float]]]) -> bytes:
     """Lines over two logarithmic axes, where a power is a straight line; `across` names the x."""
-    import matplotlib as mpl
     from matplotlib.figure import Figure
 
-    with mpl.rc_context({"svg.hashsalt": "figure", "svg.fonttype": "none"}):
+    with _settings():
         figure = Figure(figsize=(7.2, 4.8), layout="constrained")
         axes = figure.subplots()
         for name, points in lines.items():
@@ -19,6 +26,36 @@ def curves(title: str, across: str, lines: Mapping[str, Sequence[tuple[float, fl
         axes.set(title=title, xlabel=across, xscale="log", yscale="log")
         axes.grid(visible=True, which="major", alpha=0.3)
         figure.legend(loc="outside lower center", ncols=len(lines))
-        drawn = io.BytesIO()
-        figure.savefig(drawn, format="svg", metadata={"Date": None})
+        return _drawn(figure)
+
+
+def dots(title: str, panels: Mapping[str, Mapping[str, Interval]]) -> bytes:
+    """A panel for each measure, in it a line for each name: its value and its interval."""
+    from matplotlib.figure import Figure
+
+    names = list(dict.fromkeys(name for panel in panels.values() for name in panel))
+    with _settings():
+        size = (2.2 + 2.0 * len(panels), 1.2 + 0.4 * len(names))
+        figure = Figure(figsize=size, layout="constrained")
+        figure.suptitle(title)
+        across = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
+        for axes, (measure, panel) in zip(across, panels.items(), strict=True):
+            for name, (value, low, high) in panel.items():
+                axes.plot([low, high], [name, name], color="0.6")
+                axes.plot([value], [name], marker="o", color="C0")
+            axes.set(title=measure)
+            axes.grid(visible=True, axis="x", alpha=0.3)
+        across[0].invert_yaxis()  # the first on top
+        return _drawn(figure)
+
+
+def _settings() -> AbstractContextManager[None]:
+    import matplotlib as mpl
+
+    return mpl.rc_context({"svg.hashsalt": "figure", "svg.fonttype": "none"})
+
+
+def _drawn(figure: Figure) -> bytes:
+    drawn = io.BytesIO()
+    figure.savefig(drawn, format="svg", metadata={"Date": None})
     return drawn.getvalue()

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import json
+import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from evals.matching import is_right
 from evals.stats import Mean, mean
 from rag import Answer, Assistant, ClaimMade, Done
+from rag.answering.parts import indexer_of
+from rag.config import load
 
 ROOT = Path(__file__).parents[1]
 SUITE = ROOT / "evals" / "suites" / "seeds.jsonl"
+
+ALL = "all"
 
 Sample = dict[str, Any]
 
@@ -25,6 +31,20 @@ def read_suite(path: Path, kinds: Iterable[str] = ()) -> list[Sample]:
     return [item for item in items if not wanted or item["kind"] in wanted]
 
 
+@contextmanager
+def over_seeds(settings: Mapping[str, object]) -> Iterator[Assistant]:
+    """An assistant over an index of the seeds made for this use."""
+    with tempfile.TemporaryDirectory() as folder:
+        config = load({**settings, "data_dir": folder}).config
+        indexer = indexer_of(config, lambda *_: None)
+        try:
+            indexer.sync([ROOT / "seeds"])
+        finally:
+            indexer.close()
+        with Assistant.from_config(config) as assistant:
+            yield assistant
+
+
 def run_search(assistant: Assistant, items: Iterable[Sample]) -> Iterator[Sample]:
     """Whether the right paper is first, and what share of the right ones is in the first five."""
     for item in items:
@@ -32,7 +52,7 @@ def run_search(assistant: Assistant, items: Iterable[Sample]) -> Iterator[Sample
         if not gold:
             continue
         hits = assistant.search(item["question"], 10).hits
-        ids = [_suite_id(hit.paper.source, hit.paper.ordinal) for hit in hits]
+        ids = [suite_id(hit.paper.source, hit.paper.ordinal) for hit in hits]
         yield {
             "id": item["id"],
             "kind": item["kind"],
@@ -63,7 +83,7 @@ def run_ask(assistant: Assistant, items: Iterable[Sample]) -> Iterator[Sample]:
 
 def _judged(item: Sample, answer: Answer) -> Sample:
     gold = set(item["paper_ids"])
-    cited = [_suite_id(c.paper.source, c.paper.ordinal) for c in answer.citations]
+    cited = [suite_id(c.paper.source, c.paper.ordinal) for c in answer.citations]
     sample: Sample = {
         "id": item["id"],
         "kind": item["kind"],
@@ -87,14 +107,15 @@ def _slices_back(paper: Any, sentence: Any) -> bool:
     return bool(text[begin + sentence.start : begin + sentence.end] == sentence.text)
 
 
-def _suite_id(source: str, ordinal: int) -> str:
+def suite_id(source: str, ordinal: int) -> str:
+    """The name of a seed paper in the suite: 000-04 is the fourth of the file 000….txt."""
     return f"{Path(source).name[:3]}-{ordinal:02d}"
 
 
 def table(samples: list[Sample], measures: Iterable[str]) -> dict[str, dict[str, Mean]]:
     """The mean of each measure for each kind of question and over all; absent where none has it."""
     groups = {kind: [s for s in samples if s["kind"] == kind] for kind in _kinds(samples)}
-    groups["all"] = samples
+    groups[ALL] = samples
     return {
         kind: {measure: mean(values) for measure in measures if (values := _values(group, measure))}
         for kind, group in groups.items()

@@ -20,6 +20,7 @@ import numpy as np
 from rag.answering.parts import built_with, embedder_of
 from rag.config import Config
 from rag.index.catalog import Catalog
+from rag.index.delta import Deltas
 from rag.index.embedding import Vectors, paper_vector
 from rag.index.reader import IndexState
 from rag.index.snapshot import Snapshot
@@ -126,7 +127,7 @@ def measure(config: Config, papers_per_second: float) -> Measured:
     try:
         with catalog.reading() as snapshot:
             papers = snapshot.counts().papers
-            state = IndexState(snapshot, None, built, embedder, lambda *_: None)
+            state = IndexState(snapshot, None, built, embedder, Deltas(), lambda *_: None)
             exact = min(_seconds(state, question) for _ in range(_QUESTIONS))
             facts = Facts(built.key, embedder.dimension, papers, snapshot.revision)
             row_bytes, build = _build(snapshot, facts)

@@ -92,7 +92,7 @@ def index(
 
     with (
         nullcontext(_no_progress) if quiet else terminal.counting("papers") as progress,
-        indexing(config, progress) as indexer,
+        indexing(config, progress, _unheard if quiet else _notify) as indexer,
     ):
         if compact:
             indexer.rebuild_vectors()
@@ -100,9 +100,9 @@ def index(
         report = indexer.rebuild() if rebuild else indexer.sync(paths or [Path("seeds")], options)
     if as_json:
         print_json(jsonform.report(report))
-    elif not quiet or report.failures:
+    elif not (quiet and report.is_flawless):
         terminal.show_report(report)
-    if report.failures:
+    if not report.is_flawless:
         raise typer.Exit(EXIT_PARTLY_FAILED)
 
 
@@ -296,6 +296,10 @@ def _waits() -> Callable[[str], None] | None:
 
 def _notify(text: str) -> None:
     typer.echo(text, err=True)
+
+
+def _unheard(_text: str) -> None:
+    return None
 
 
 def _no_progress(_what: str, _done: int, _total: int) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from rag.errors import UsageError
 from rag.flags import (
     AsJson,
     Author,
@@ -110,31 +111,29 @@ def remove_papers(
 
 @papers.command(
     "duplicates",
-    epilog="Examples: rag papers duplicates · rag papers duplicates --undo 000_d9e28358a154ea35",
+    epilog="Examples: rag papers duplicates · rag papers duplicates --undo 10.1000/xyz · "
+    "rag papers duplicates --redo 10.1000/xyz",
 )
 def duplicates(
     undo: Annotated[
         str, typer.Option("--undo", help="A paper whose sources are not the same paper.")
     ] = "",
+    redo: Annotated[
+        str, typer.Option("--redo", help="One of the papers that --undo made: take it back.")
+    ] = "",
     as_json: AsJson = False,
     data_dir: DataDir = None,
     config_file: ConfigFile = None,
 ) -> None:
-    """Show which records were taken for one paper, and why; undo it for one of them."""
+    """Show which records were taken for one paper, and why; undo it for one, and take that back."""
+    if undo and redo:
+        raise UsageError("--undo and --redo were both given", remedy="Give one of them.")
     with _catalog(data_dir, config_file) as catalog:
         from rag import jsonform, terminal
         from rag.index.browse import merged
-        from rag.index.curation import Curator
-        from rag.retrieval.lookup import find_paper
 
-        if undo:
-            with catalog.reading() as snapshot:
-                paper = find_paper(snapshot, undo)
-            count = Curator(catalog).separate(paper.id)
-            if as_json:
-                print_json({"paper_id": paper.id, "papers": count})
-            else:
-                typer.echo(f"{count} papers now stand where one stood.")
+        if undo or redo:
+            _decide(catalog, undo, redo, as_json=as_json)
             return
         with catalog.reading() as snapshot:
             found = list(merged(snapshot))
@@ -142,6 +141,26 @@ def duplicates(
             print_json(jsonform.duplicates(found))
         else:
             terminal.show_duplicates(found)
+
+
+def _decide(catalog: Catalog, undo: str, redo: str, *, as_json: bool) -> None:
+    """Undo the merge of one paper, or take that back for another."""
+    from rag.index.curation import Curator
+    from rag.retrieval.lookup import find_paper
+
+    with catalog.reading() as snapshot:
+        paper = find_paper(snapshot, undo or redo)
+    if undo:
+        name, count = paper.id, Curator(catalog).separate(paper.id)
+        told = f"{count} papers now stand where one stood; `--redo {name}` takes that back."
+    else:
+        name, *others = Curator(catalog).rejoin(paper.id)
+        count = 1 + len(others)
+        told = "They are one paper again." if count == 1 else f"They are {count} papers now."
+    if as_json:
+        print_json({"paper_id": name, "papers": count})
+    else:
+        typer.echo(told)
 
 
 @contextmanager

@@ -36,6 +36,7 @@ from rag.errors import ConfigError
 
 APP = "askpapers"
 PREFIX = "RAG_"
+SERVED = "openai:"  # begins the name of an embedding model that a server has
 OPENAI_VARIABLES = {
     "OPENAI_API_KEY": "openai_api_key",
     "OPENAI_BASE_URL": "openai_base_url",
@@ -49,7 +50,12 @@ _READING = frozenset(
     }
 )
 
-_MAY_BE_SECRET = frozenset({"openai_api_key", "openai_base_url", "vectors", "vectors_options"})
+_MAY_BE_SECRET = frozenset(
+    {
+        *("openai_api_key", "openai_base_url", "embedding_api_key", "embedding_base_url"),
+        *("vectors", "vectors_options"),
+    }
+)
 
 Seconds = Annotated[float, Field(gt=0, le=86_400)]
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -67,7 +73,19 @@ class Config(BaseModel):
         default_factory=lambda: user_cache_path(APP) / "weights", description="model weights"
     )
 
-    embedding_model: str = Field("all-minilm-l6-v2", description="name in `rag models list`")
+    embedding_model: str = Field(
+        "all-minilm-l6-v2",
+        description="name in `rag models list`, or openai:NAME: a server, which is sent every text",
+    )
+    embedding_base_url: str | None = Field(
+        None, description="server of openai:NAME; else openai_base_url"
+    )
+    embedding_api_key: SecretStr | None = Field(
+        None, description="its key; openai_api_key goes to openai_base_url only"
+    )
+    embedding_chars: int = Field(
+        2_000, ge=100, le=1_000_000, description="characters of one text that it is sent, at most"
+    )
     chunk_sentences: int = Field(1, ge=1, le=50, description="sentences in a chunk, at most")
     chunk_word_pieces: int = Field(
         254, ge=16, le=254, description="word pieces in a chunk of several sentences, at most"
@@ -157,7 +175,7 @@ class Config(BaseModel):
     host: str = Field("127.0.0.1", description="address of the chat page")
     port: int = Field(7860, ge=0, le=65_535, description="port of the chat page; 0: any free one")
 
-    @field_validator("openai_api_key")
+    @field_validator("openai_api_key", "embedding_api_key")
     @classmethod
     def _key_is_sendable(cls, key: SecretStr | None) -> SecretStr | None:
         text = key.get_secret_value() if key else ""
@@ -169,6 +187,18 @@ class Config(BaseModel):
     @classmethod
     def _url_is_plain(cls, url: str | None) -> str | None:
         return _checked_url(url, "OPENAI_API_KEY") if url else None
+
+    @field_validator("embedding_base_url")
+    @classmethod
+    def _embedding_url_is_plain(cls, url: str | None) -> str | None:
+        return _checked_url(url, "embedding_api_key") if url else None
+
+    @field_validator("embedding_model")
+    @classmethod
+    def _served_model_is_named(cls, name: str) -> str:
+        if name.startswith(SERVED) and not name.removeprefix(SERVED).strip():
+            raise ValueError("names no model after openai:")
+        return name
 
     @field_validator("vectors")
     @classmethod
@@ -217,6 +247,12 @@ class Config(BaseModel):
             raise ValueError(f"{', '.join(names)} and weight_aspect must not all be 0")
         return aspect
 
+    @property
+    def served_embedding(self) -> str:
+        """What a server calls the embedding model; empty where this machine has it."""
+        name = self.embedding_model
+        return name.removeprefix(SERVED) if name.startswith(SERVED) else ""
+
     def fingerprint(self) -> str:
         """A hash of every setting that can change an answer.
 
@@ -225,7 +261,8 @@ class Config(BaseModel):
         """
         places = {"data_dir", "weights_dir", "host", "port", "engine", "ray_address"}
         places |= {"vectors", "vectors_options", "vectors_timeout"}
-        left_out = {*places, "openai_api_key", "token_budget", *_READING}
+        secrets = {"openai_api_key", "embedding_api_key"}
+        left_out = {*places, *secrets, "token_budget", *_READING}
         kept = self.model_dump(mode="json", exclude=left_out)
         return hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()[:12]
 

@@ -8,7 +8,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from rag.answering.parts import built_with, embedder_of, indexer_of, openai_of, vectors_of
+from rag.answering.endpoint import EndpointEmbedder
+from rag.answering.parts import (
+    built_with,
+    embedder_of,
+    endpoint_of,
+    indexer_of,
+    openai_of,
+    vectors_of,
+)
 from rag.config import Config
 from rag.errors import AskPapersError, ResourceError
 from rag.index.catalog import Catalog
@@ -42,6 +50,8 @@ def examine(config: Config, *, repair: bool) -> list[Check]:
         ("catalog", lambda: _catalog(config)),
         ("vectors", lambda: _vectors(config, repair=repair)),
     ]
+    if config.served_embedding:
+        checks.insert(1, ("embedding server", lambda: _embedding_server(config)))
     if config.openai_base_url or config.openai_api_key:
         checks.append(("model server", lambda: _server(config)))
     return list(_outcomes(checks))
@@ -105,10 +115,21 @@ def _vectors(config: Config, *, repair: bool) -> str:
         vectors.close()
 
 
+def _embedding_server(config: Config) -> str:
+    embedder = EndpointEmbedder(endpoint_of(config))
+    try:
+        size = embedder.dimension
+    finally:
+        embedder.close()
+    sent = "every text that is indexed and every question is sent there"
+    return f"{config.served_embedding} at {embedder.host}, vectors of {size} numbers; {sent}"
+
+
 def _server(config: Config) -> str:
     client = openai_of(config)
     try:
         offered = client.models()
     finally:
         client.close()
-    return f"{client.name}; it offers {', '.join(offered[:5]) or 'no list of models'}"
+    named = ", ".join(offered[:5]) or "no list of models"
+    return f"{client.name}; it offers {named}; questions and chosen sentences are sent there"

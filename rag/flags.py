@@ -30,7 +30,7 @@ Out = Annotated[
 
 Year = Annotated[str, typer.Option("--year", help="2020, 2020-2024, 2020- or -2024.")]
 Venue = Annotated[str, typer.Option("--venue", help="Part of the venue's name.")]
-Author = Annotated[str, typer.Option("--author", help="Part of an author's name.")]
+Author = Annotated[str, typer.Option("--author", help="An author's name, or how it begins.")]
 Source = Annotated[str, typer.Option("--source", help="Part of the name of the file.")]
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from rag.errors import AskPapersError
 from rag.index.browse import Merged, Source
-from rag.index.report import Report
+from rag.index.report import Conflict, Report
 from rag.retrieval.fusion import LISTS
 from rag.retrieval.query import Query
 from rag.retrieval.search import Found
@@ -55,6 +55,7 @@ def report(result: Report) -> Json:
         "duplicates": result.duplicates,
         "embedded": result.embedded,
         "failed": [asdict(failure) for failure in result.failures],
+        "conflicts": [_conflict(conflict) for conflict in result.conflicts],
         "mended": [asdict(notice) for notice in result.notices],
         "papers": result.total.papers,
         "files": result.total.files,
@@ -104,6 +105,11 @@ def duplicates(found: Sequence[Merged]) -> Json:
     }
 
 
+def _conflict(conflict: Conflict) -> Json:
+    records = [asdict(place) for place in conflict.places]
+    return {"source": conflict.source, "id": conflict.key, "records": records}
+
+
 def _listed(paper: Paper) -> Json:
     return {**paper_head(paper), "version": paper.version, **_meta(paper.meta)}
 
@@ -121,7 +127,8 @@ def _source(source: Source) -> Json:
 
 def _meta(meta: Metadata) -> Json:
     values = asdict(meta)
-    return {**values, "authors": list(meta.authors), "keywords": list(meta.keywords)}
+    lists = {name: list(value) for name, value in values.items() if isinstance(value, tuple)}
+    return {**values, **lists}
 
 
 def _understood(query: Query) -> Json:

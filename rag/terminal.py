@@ -23,7 +23,7 @@ from rich.progress import (
 from rag.answering.citations import render_claim
 from rag.answering.events import ClaimMade, Done, Event, Notice
 from rag.index.browse import Merged, Source
-from rag.index.report import Failure, Report
+from rag.index.report import Conflict, Failure, Report
 from rag.index.report import Notice as Mended
 from rag.retrieval.fusion import LISTS
 from rag.retrieval.search import Found
@@ -118,23 +118,27 @@ def show_report(report: Report) -> None:
     papers, files = _count(report.total.papers, "paper"), _count(report.total.files, "file")
     out.print(f"{papers} from {files}: {', '.join(_changes(report))}.")
     _show_some("not taken:", report.failures)
+    _show_some("conflict:", report.conflicts)
     _show_some("note:", report.notices)
 
 
 def _changes(report: Report) -> list[str]:
     """What a run did; what it seldom does is told only if it did."""
-    seldom = {"updated": report.updated, "duplicates": report.duplicates}
-    seldom["failed"] = len(report.failures)
+    seldom = {
+        "duplicates": report.duplicates,
+        "failed": len(report.failures),
+        "conflicts": len(report.conflicts),
+    }
     return [
         f"{report.added:,} added",
-        *([f"{seldom['updated']:,} updated"] if seldom["updated"] else []),
+        *([f"{report.updated:,} updated"] if report.updated else []),
         f"{report.removed:,} removed",
         f"{report.unchanged:,} unchanged",
-        *(f"{seldom[name]:,} {name}" for name in ("duplicates", "failed") if seldom[name]),
+        *(f"{count:,} {name}" for name, count in seldom.items() if count),
     ]
 
 
-def _show_some(what: str, items: Sequence[Failure | Mended]) -> None:
+def _show_some(what: str, items: Sequence[Failure | Conflict | Mended]) -> None:
     for item in items[:_SHOWN]:
         err.print(f"[yellow]{what}[/] {_text(str(item))}")
     if (more := len(items) - _SHOWN) > 0:
@@ -166,6 +170,7 @@ def show_paper(paper: Paper, sources: Sequence[Source]) -> None:
         "URL": meta.url,
         "keywords": ", ".join(meta.keywords),
         "id": f"{paper.id}, version {paper.version}",
+        "looks planted:": "; ".join(meta.flags),
     }
     for name, value in facts.items():
         if value:

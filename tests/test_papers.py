@@ -194,6 +194,24 @@ def test_a_merge_can_be_undone_and_stays_undone(library: Library) -> None:
         curator(library).separate(paper.id)
 
 
+def test_what_was_undone_is_one_paper_again_when_that_is_taken_back(library: Library) -> None:
+    topics = ("apples", "bridges", "clouds")
+    for name, topic in zip("abc", topics, strict=True):
+        lines(library, f"{name}.jsonl", record(abstract(topic), doi="10.1000/x"))
+    library.index()
+    (merged,) = real(library)
+    assert curator(library).separate(merged.id) == 3
+    newest = real(library)[-1]
+    assert newest.id != merged.id
+    assert curator(library).rejoin(newest.id) == [merged.id]
+    assert places(library) == [["a.jsonl:1", "b.jsonl:1", "c.jsonl:1"]]
+    assert {paper.id: paper.text for paper in real(library)} == {merged.id: merged.text}
+    assert library.index().total.papers == 1
+    with pytest.raises(UsageError, match=r"No merge of .* was undone"):
+        curator(library).rejoin(merged.id)
+    assert curator(library).separate(merged.id) == 3
+
+
 def test_a_removed_paper_is_gone_until_its_file_is_indexed_again(library: Library) -> None:
     lines(library, "a.jsonl", record(abstract("apples")), record(abstract("bridges")))
     library.index()
@@ -231,6 +249,17 @@ def test_papers_are_found_by_identifier(library: Library) -> None:
         (Filter(years=years_of("-2020")), "a"),
         (Filter(venue="neurips"), "b"),
         (Filter(author="zoe muller"), "a"),
+        (Filter(author="Muller, Zoë"), "a"),
+        (Filter(author="Z. Mull"), "a"),
+        (Filter(author="zoe bell"), ""),
+        (Filter(author="uller"), ""),
+        (Filter(author="Li"), "c"),
+        (Filter(author="Bel"), ""),
+        (Filter(author="bell"), "b"),
+        (Filter(author="O"), "c"),
+        (Filter(author="王"), "b"),
+        (Filter(author="明"), "b"),
+        (Filter(author="Kim"), ""),
         (Filter(source="A.JSONL"), "abc"),
         (Filter(source="b.jsonl"), ""),
         (Filter(text="clouds measured"), "c"),
@@ -244,8 +273,14 @@ def test_papers_are_filtered(library: Library, wanted: Filter, found: str) -> No
         library,
         "a.jsonl",
         record(abstract("apples"), title="a", year=2020, authors=["Zoë Müller"], venue="ACL"),
-        record(abstract("bridges"), title="b", year=2022, authors=["A. Bell"], venue="NeurIPS"),
-        record(abstract("clouds"), title="c"),
+        record(
+            abstract("bridges"),
+            title="b",
+            year=2022,
+            authors=["A. Bell", "王小明"],
+            venue="NeurIPS",
+        ),
+        record(abstract("clouds"), title="c", authors=["Oliver Kimball", "Wei Li"]),
     )
     library.index()
     with library.state() as state:

@@ -54,7 +54,7 @@ class Assistant:
             WeightsError: the settings ask for weights that are not there.
             ConfigError: the settings ask for a server without saying which.
         """
-        embedder = embedder_of(config)
+        embedder = embedder_of(config, notify)
         vectors, built = vectors_of(config), built_with(config)
         indexer = Indexer(config.data_dir, embedder, built, lambda *_: None, vectors)
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from rag.answering import faults, wire
 from rag.answering.connection import Line, Network, explain_connection
-from rag.answering.faults import Fault, Peer
+from rag.answering.faults import CHAT, Fault, Knobs, Peer
 from rag.answering.retry import retry_after
 
 if TYPE_CHECKING:
@@ -31,8 +31,15 @@ class Client:
     without a byte from it.
     """
 
-    def __init__(self, url: str, key: str, connect_timeout: float, idle_timeout: float) -> None:
-        self.peer = Peer(urlsplit(url).netloc.rpartition("@")[2], key)
+    def __init__(
+        self,
+        url: str,
+        key: str,
+        connect_timeout: float,
+        idle_timeout: float,
+        knobs: Knobs = CHAT,
+    ) -> None:
+        self.peer = Peer(urlsplit(url).netloc.rpartition("@")[2], key, knobs)
         self.connect_timeout = connect_timeout
         self.idle_timeout = idle_timeout
         self._url = url
@@ -81,6 +88,32 @@ class Client:
             ).response
         with closing(response):
             yield response.iter_bytes()
+
+    def embedded(self, model: str, texts: Sequence[str], line: Line, most: int) -> bytes:
+        """Ask for the vectors of texts; the reply, of which no more than `most` bytes are read.
+
+        Raises:
+            Fault: as `sent`; or the reply is longer.
+        """
+        import openai
+
+        body = {"model": model, "input": list(texts), "encoding_format": "float"}
+        with self._bound(line) as client:
+            response = client.post(
+                "/embeddings",
+                cast_to=object,
+                body=body,
+                options={"timeout": self._timeout(line)},
+                stream=True,
+                stream_cls=openai.Stream[object],
+            ).response
+        with closing(response):
+            received = bytearray()
+            for piece in response.iter_bytes():
+                received += piece
+                if len(received) > most:
+                    raise faults.not_an_answer(self.peer, f"more than {most:,} bytes")
+            return bytes(received)
 
     def models(self, seconds: float) -> tuple[str, ...]:
         """The names of the models that the server offers, asked for at most that long.

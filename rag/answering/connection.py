@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ipaddress
 import socket
-import ssl
 import threading
 import time
 from collections.abc import Iterator, Mapping
@@ -204,6 +203,8 @@ def explain_connection(peer: Peer, error: BaseException, *, connect: float, idle
     `connect` and `idle` are the timeouts in seconds that were in force. A timeout is not passing:
     three times the wait is what makes a client seem to hang.
     """
+    import ssl  # takes as long as all of this package that a search needs
+
     chain = list(_chain(error))
     names = {type(e).__name__ for e in chain}
     if "ConnectTimeout" in names:
@@ -241,7 +242,7 @@ def _unreachable(peer: Peer, cause: str, *, passing: bool = False) -> Fault:
     error = ServerError(
         f"The model server at {peer.host} cannot be reached",
         cause=cause,
-        remedy="Is the server running? Check OPENAI_BASE_URL.",
+        remedy=f"Is the server running? Check {peer.knobs.url}.",
     )
     return Fault(error, passing=passing, reason=cause)
 

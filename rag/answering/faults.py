@@ -33,7 +33,9 @@ _KEY_LIKE = re.compile(
 _CONTEXT = re.compile(
     r"context_length_exceeded|maximum context length|available context size|exceed_context_size"
     r"|exceeds? (?:the )?(?:model'?s? )?(?:maximum )?context|prompt is too long"
-    r"|input is too large to process|maximum model length",
+    r"|input (?:\(\d+ tokens\) )?is too large to process|maximum model length"
+    r"|must have less than \d+ tokens|maximum allowed batch size"
+    r"|max(?:imum)?[ _]tokens[ _]per[ _]request",
     re.IGNORECASE,
 )
 _WINDOW = re.compile(
@@ -106,11 +108,25 @@ class Fault(Exception):
 
 
 @dataclass(frozen=True, slots=True)
+class Knobs:
+    """What the settings of a server are called, and what to do about too long a text."""
+
+    url: str = "OPENAI_BASE_URL"
+    key: str = "OPENAI_API_KEY"
+    model: str = "OPENAI_MODEL"
+    too_long: str = "Lower evidence_sentences, or serve the model with a larger context window."
+
+
+CHAT = Knobs()
+
+
+@dataclass(frozen=True, slots=True)
 class Peer:
-    """The server as it is shown, and the key that must not be."""
+    """The server as it is shown, the key that must not be, and the settings that lead to it."""
 
     host: str
     key: str
+    knobs: Knobs = CHAT
 
     def quote(self, text: str) -> str:
         """One printable line of at most 240 characters, without keys and passwords."""
@@ -180,7 +196,7 @@ def _context(reply: Reply) -> Fault | None:
         ContextTooSmall(
             f"The prompt is too long for the model at {reply.peer.host}",
             cause=reply.cause,
-            remedy="Lower evidence_sentences, or serve the model with a larger context window.",
+            remedy=reply.peer.knobs.too_long,
             prompt_tokens=prompt,
             window=window,
         )
@@ -245,7 +261,7 @@ def _key(reply: Reply) -> Fault | None:
     error = ServerError(
         f"The key was refused by {reply.peer.host}",
         cause=reply.cause,
-        remedy="Check OPENAI_API_KEY and what it may use.",
+        remedy=f"Check {reply.peer.knobs.key} and what it may use.",
     )
     return Fault(error)
 
@@ -253,10 +269,11 @@ def _key(reply: Reply) -> Fault | None:
 def _missing(reply: Reply) -> Fault | None:
     if reply.status != 404:
         return None
+    knobs = reply.peer.knobs
     error = ServerError(
         f"The model or the address was not found at {reply.peer.host}",
         cause=reply.cause,
-        remedy="Check OPENAI_MODEL, and OPENAI_BASE_URL (it usually ends in /v1).",
+        remedy=f"Check {knobs.model}, and {knobs.url} (it usually ends in /v1).",
     )
     return Fault(error, about_model=True)
 
@@ -273,7 +290,7 @@ def _by_status(reply: Reply) -> Fault:
         error = ServerError(f"The server at {host} failed", cause=reply.cause, remedy=remedy)
         return Fault(error, passing=True, reason=f"server error {status}", wait=reply.wait)
     if 300 <= status < 400:
-        remedy = "Set OPENAI_BASE_URL to the address it redirects to."
+        remedy = f"Set {reply.peer.knobs.url} to the address it redirects to."
         return Fault(ServerError(f"{host} redirects", cause=reply.cause, remedy=remedy))
     return Fault(ServerError(f"{host} refused the request", cause=reply.cause))
 
@@ -310,10 +327,10 @@ def stopped(peer: Peer, cause: str) -> Fault:
 
 
 def not_an_answer(peer: Peer, description: str) -> Fault:
-    """The fault of a reply that no chat server would send."""
+    """The fault of a reply that no server of this protocol would send."""
     error = ServerError(
         f"{peer.host} sent what is not an OpenAI-compatible answer",
         cause=peer.quote(description),
-        remedy="Check OPENAI_BASE_URL (it usually ends in /v1).",
+        remedy=f"Check {peer.knobs.url} (it usually ends in /v1).",
     )
     return Fault(error)

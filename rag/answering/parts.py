@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from rag.answering.budget import Budget, BudgetedGenerator
-from rag.answering.generation import Generator, OpenAIGenerator
+from rag.answering.endpoint import KNOBS, Endpoint, EndpointEmbedder, endpoint_embedder
+from rag.answering.exchange import silent
+from rag.answering.faults import CHAT
+from rag.answering.generation import OFFICIAL_URL, Generator, OpenAIGenerator
 from rag.answering.local import LocalGenerator
 from rag.answering.writing import ModelWriter, QuotingWriter, Writer
 from rag.config import Config
@@ -53,13 +57,17 @@ def indexer_of(config: Config, progress: Progress) -> Indexer:
 
 
 @contextmanager
-def indexing(config: Config, progress: Progress) -> Iterator[Indexer]:
+def indexing(
+    config: Config, progress: Progress, notify: Callable[[str], None] = silent
+) -> Iterator[Indexer]:
     """The indexer of the settings with the engine that they name, for as long as it is used.
+
+    `notify` hears of waits for a server.
 
     Raises:
         WeightsError, ConfigError: as `indexer_of` and `engine_of`.
     """
-    embedder, cut = embedder_of(config), built_with(config)
+    embedder, cut = embedder_of(config, notify), built_with(config)
     with engine_of(config, embedder) as engine:
         yield Indexer(config.data_dir, embedder, cut, progress, vectors_of(config), engine)
 
@@ -76,14 +84,53 @@ def limits_of(config: Config) -> Limits:
     )
 
 
-def embedder_of(config: Config) -> Embedder:
-    """The embedding model of the settings; it is loaded at its first use.
+def embedder_of(config: Config, notify: Callable[[str], None] = silent) -> Embedder:
+    """The embedding model of the settings; it is loaded, or connected, at its first use.
+
+    `notify` hears of every wait for a server before it begins.
 
     Raises:
         WeightsError: its weights are not there.
+        ConfigError: its server is not named.
     """
+    if config.served_embedding:
+        return EndpointEmbedder(endpoint_of(config), notify)
     recipe = recipe_of(config)
     return recipe.make(recipe.files, 0)
+
+
+def endpoint_of(config: Config) -> Endpoint:
+    """The embedding server of the settings; a key goes only where it was given for.
+
+    Raises:
+        ConfigError: no server is named.
+    """
+    own = config.embedding_base_url
+    secret = config.embedding_api_key or (None if own else config.openai_api_key)
+    if not (own or config.openai_base_url or secret):
+        raise ConfigError(
+            f"No server is configured for embedding_model = {config.embedding_model}",
+            remedy="Set embedding_base_url, or OPENAI_API_KEY for OpenAI itself.",
+        )
+    of_llm = own is None
+    knobs = replace(
+        KNOBS,
+        url=CHAT.url if of_llm else KNOBS.url,
+        key=CHAT.key if of_llm and not config.embedding_api_key else KNOBS.key,
+    )
+    return Endpoint(
+        name=config.embedding_model,
+        model=config.served_embedding,
+        url=own or config.openai_base_url or OFFICIAL_URL,
+        key=secret.get_secret_value() if secret else "",
+        knobs=knobs,
+        chars=config.embedding_chars,
+        connect_timeout=config.connect_timeout,
+        idle_timeout=config.idle_timeout,
+        request_timeout=config.answer_timeout,
+        max_retries=config.max_retries,
+        max_retry_wait=config.max_retry_wait,
+    )
 
 
 def recipe_of(config: Config) -> Recipe:
@@ -91,7 +138,10 @@ def recipe_of(config: Config) -> Recipe:
 
     Raises:
         WeightsError: its weights are not there.
+        ConfigError: its server is not named.
     """
+    if config.served_embedding:
+        return Recipe(partial(endpoint_embedder, endpoint_of(config)))
     store = WeightStore(config.weights_dir)
     model = find_model(config.embedding_model)
     if model.kind != "embedder" or model.dimension is None:

@@ -113,7 +113,7 @@ def deltas(chunks: Iterable[bytes]) -> Iterator[Delta]:
         seen = True
         yield _delta(kind, data)
     if not seen and start.strip() and not start.startswith(b":"):
-        raise NotAnAnswer(_starts_with(bytes(start)))
+        raise NotAnAnswer(starts_with(bytes(start)))
 
 
 def events(chunks: Iterable[bytes]) -> Iterator[tuple[str, str]]:
@@ -237,15 +237,15 @@ def _document(head: bytes, rest: Iterable[bytes]) -> Iterator[Delta]:
         body = json.loads(raw.decode("utf-8", "replace"))
     except (ValueError, RecursionError):
         if head.startswith(b"<"):
-            raise NotAnAnswer(_starts_with(raw)) from None
-        raise NotAnAnswer(f"broken JSON, {_starts_with(raw)}") from None
+            raise NotAnAnswer(starts_with(raw)) from None
+        raise NotAnAnswer(f"broken JSON, {starts_with(raw)}") from None
     if not isinstance(body, dict):
-        raise NotAnAnswer(_starts_with(raw))
+        raise NotAnAnswer(starts_with(raw))
     if body.get("error"):
         raise ErrorReply(body)
     choice = _first_choice(body)
     if choice is None:
-        raise NotAnAnswer(f"no choices, {_starts_with(raw)}")
+        raise NotAnAnswer(f"no choices, {starts_with(raw)}")
     yield _from_body(body, choice)
     yield Delta(done=True)
 
@@ -280,5 +280,6 @@ def _count(value: object) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 
-def _starts_with(raw: bytes) -> str:
+def starts_with(raw: bytes) -> str:
+    """What a body is that is no answer, by its beginning."""
     return f"starts with {raw[:60].decode('utf-8', 'replace')}"

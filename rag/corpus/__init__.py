@@ -4,11 +4,10 @@ from rag.corpus.content import Content, Limits
 from rag.corpus.files import find_files, find_sources
 from rag.corpus.papers import read_papers
 from rag.corpus.records import Record, Rejected
-from rag.corpus.registry import FORMATS
+from rag.corpus.registry import formats
 from rag.corpus.sources import Refused, SourceFile
 
 __all__ = [
-    "FORMATS",
     "Content",
     "Limits",
     "Record",
@@ -17,5 +16,6 @@ __all__ = [
     "SourceFile",
     "find_files",
     "find_sources",
+    "formats",
     "read_papers",
 ]

@@ -23,7 +23,7 @@ from pathlib import Path, PurePosixPath
 from typing import BinaryIO, cast
 
 from rag.corpus.content import Limits
-from rag.corpus.registry import SUFFIXES
+from rag.corpus.registry import suffixes
 from rag.corpus.sources import Member, Refused, SourceFile, label_of, shown
 from rag.corpus.spool import LimitExceeded, Metered, Spool, check_expansion, check_size
 
@@ -61,7 +61,7 @@ def is_archive_name(name: str) -> bool:
     path = PurePosixPath(name.lower())
     suffix, inner = path.suffix, PurePosixPath(path.stem).suffix
     return suffix in _BY_SUFFIX or (
-        suffix in _COMPRESSED and (inner in SUFFIXES or inner in {"", ".tar"})
+        suffix in _COMPRESSED and (inner in suffixes() or inner in {"", ".tar"})
     )
 
 
@@ -244,4 +244,4 @@ def _refusal(name: str) -> str | None:
     suffix = PurePosixPath(name.lower()).suffix
     if is_archive_name(name):
         return "an archive inside an archive is not opened; unpack it first"
-    return "" if suffix in SUFFIXES else None
+    return "" if suffix in suffixes() else None

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rag.corpus.archives import expand, is_archive_name, kind_of
 from rag.corpus.content import DEFAULT_LIMITS, Content, Limits
-from rag.corpus.registry import SUFFIXES
+from rag.corpus.registry import suffixes
 from rag.corpus.sources import Refused, SourceFile, label_of, shown
 from rag.errors import InputError
 
@@ -44,7 +44,7 @@ def find_sources(
     roots = [(path, *_resolved(path)) for path in paths]
     for path, root, is_folder in roots:
         if is_folder and not any(isinstance(one, Path) for one in _walk(root)):
-            kinds = ", ".join(sorted(SUFFIXES))
+            kinds = ", ".join(sorted(suffixes()))
             raise InputError(f"{path} holds no papers", cause=f"no file ending in {kinds}")
     return _found([(root, is_folder) for _, root, is_folder in roots], limits)
 
@@ -79,7 +79,7 @@ def _named(path: Path, limits: Limits) -> Iterator[SourceFile | Refused]:
         found = True
         yield one
     if not found:
-        kinds = ", ".join(sorted(SUFFIXES))
+        kinds = ", ".join(sorted(suffixes()))
         yield Refused(shown(path), label_of(path.name), f"no member ending in {kinds}")
 
 
@@ -120,7 +120,7 @@ def _walk(root: Path) -> Iterator[Path | Refused]:
 
 
 def _is_readable_name(name: str) -> bool:
-    return Path(name.lower()).suffix in SUFFIXES or is_archive_name(name)
+    return Path(name.lower()).suffix in suffixes() or is_archive_name(name)
 
 
 def _checked(path: Path, root: Path) -> Path | Refused:

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from rag.corpus.content import Content
 from rag.corpus.encoding import clean
+from rag.corpus.planted import signs
 from rag.corpus.records import Record, Rejected, too_large
 from rag.corpus.registry import format_of
 from rag.corpus.titles import derive_title
@@ -47,7 +48,17 @@ def _paper_of(record: Record, content: Content) -> tuple[Record, Paper] | Reject
     if not printable(record.text).strip():
         reason = "its text has no character that can be seen"
         return Rejected(record.ordinal, record.line, reason, "Give its abstract as text.")
-    return record, to_paper(record, content.label)
+    return _flagged(record, to_paper(record, content.label))
+
+
+def _flagged(record: Record, paper: Paper) -> tuple[Record, Paper]:
+    """A paper that looks planted carries the reasons, and its record a note of them."""
+    found = signs(paper)
+    if not found:
+        return record, paper
+    note = f"it looks planted, and is kept: {'; '.join(found)}"
+    meta = replace(paper.meta, flags=found)
+    return replace(record, notes=(*record.notes, note)), replace(paper, meta=meta)
 
 
 def _cleaned(record: Record) -> Record:

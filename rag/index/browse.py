@@ -10,19 +10,22 @@ from rag.errors import UsageError
 from rag.index import lexical
 from rag.index.snapshot import Snapshot, read_meta
 from rag.schema import Metadata, Paper
-from rag.text import normalise, terms
+from rag.text import normalise, terms, tokens
 
 _YEARS = re.compile(r"(\d{4})?(\s*-\s*)?(\d{4})?")
 _MOST_FOUND = 1_000_000
+_WHOLE = (2, 3)  # letters of names that many others begin with
 
 
 @dataclass(frozen=True, slots=True)
 class Filter:
     """What papers must have; an empty field asks for nothing.
 
-    `years` is the first and the last one. Venue, author and source are parts of names, in any case
-    and without accents; `text` holds words that must all stand in title or abstract. With
-    `whole_words` a venue has the given words whole, and the author's name ends with them.
+    `years` is the first and the last one. Venue and source are parts of names, in any case and
+    without accents. Of `author` every word must begin a word of one author's name, and be all of
+    it if it has two or three letters: Li is not found in Oliver, J finds every J. `text` holds
+    words that must all stand in title or abstract. With `whole_words` a venue has the given words
+    whole, and the author's name ends with them.
     """
 
     years: tuple[int, int] | None = None
@@ -59,7 +62,7 @@ class Filter:
 
     def _is_author(self, name: str) -> bool:
         if not self.whole_words:
-            return _within(self.author, name)
+            return _names(self.author, name)
         return f" {normalise(name)}".endswith(f" {normalise(self.author)}")
 
 
@@ -240,12 +243,8 @@ def _narrowed(wanted: Filter) -> tuple[list[str], list[object]]:
     if wanted.years:
         conditions.append("json_extract(p.meta, '$.year') BETWEEN ? AND ?")
         values.extend(wanted.years)
-    for column, part in (
-        ("p.meta", wanted.venue),
-        ("p.meta", wanted.author),
-        ("f.label", wanted.source),
-    ):
-        name = normalise(part)
+    named = [("p.meta", normalise(wanted.venue)), ("f.label", normalise(wanted.source))]
+    for column, name in [*named, *(("p.meta", word) for word in tokens(wanted.author))]:
         if name and not set(name) & set('%_"\\'):
             conditions.append(f"({column} LIKE ? OR {column} GLOB '*[^ -~]*')")
             values.append(f"%{name}%")
@@ -261,6 +260,22 @@ def _told_years(years: tuple[int, int] | None) -> list[str]:
     if last == 9999:
         return [f"year {first} or later"]
     return [f"year {last} or earlier"] if first == 0 else [f"years {first} to {last}"]
+
+
+def _names(wanted: str, author: str) -> bool:
+    """Whether each word that is wanted stands in an author's name, in whatever order."""
+    words = tokens(author)
+    return all(any(_is_of(one, word) for word in words) for one in tokens(wanted))
+
+
+def _is_of(wanted: str, word: str) -> bool:
+    """Whether a word is meant: where it is no longer than an initial, or longer than Li and Kim.
+
+    A script without capitals may have no spaces between names: there any part of one is meant.
+    """
+    if wanted.isalpha() and not wanted.islower():
+        return wanted in word
+    return word == wanted or (len(wanted) not in _WHOLE and word.startswith(wanted))
 
 
 def _within(part: str, whole: str) -> bool:

@@ -75,6 +75,25 @@ def set_apart(writer: Writer, one: Iterable[str], others: Iterable[str]) -> None
     writer.connection.executemany("INSERT OR IGNORE INTO apart VALUES (?, ?)", pairs)
 
 
+def forget_apart(writer: Writer, contents: Sequence[str]) -> list[str]:
+    """Take back that any of `contents` is set apart from others, and those from each other.
+
+    Returns all of them; none where nothing was set apart.
+    """
+    rows = writer.connection.execute(
+        "SELECT a, b FROM apart WHERE a IN (SELECT value FROM json_each(?1))"
+        " OR b IN (SELECT value FROM json_each(?1))",
+        (json.dumps(list(contents)),),
+    ).fetchall()
+    found = sorted({content for pair in rows for content in pair})
+    writer.connection.execute(
+        "DELETE FROM apart WHERE a IN (SELECT value FROM json_each(?1))"
+        " AND b IN (SELECT value FROM json_each(?1))",
+        (json.dumps(found),),
+    )
+    return found
+
+
 def _column(writer: Writer, query: str, *values: object) -> list[int]:
     return [row[0] for row in writer.connection.execute(query, values)]
 

@@ -14,10 +14,12 @@ from rag.index.engine import Engine
 from rag.index.reader import BuiltWith
 from rag.index.reading import Job, Part
 from rag.index.report import Failure, Notice, Progress
+from rag.index.standing import read_under_other, refused
 from rag.index.writer import StagedRecord, Writer
 
 _LIMITS = Limits()
 _STAGED_AT_ONCE = 1_000
+_ANOTHER = "other limits"  # in place of a digest: what was refused then may be taken now
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +41,16 @@ class Options:
 class Work:
     """What a run found: files to publish (key, label, digest), what is gone, what failed.
 
-    `taken` counts the files that can be read, changed or not.
+    `taken` counts the files that can be read, changed or not. `unchanged` names those that were
+    not read again; `refused` holds the records of the others that were not taken, by file.
     """
 
     taken: int = 0
     changed: list[tuple[str, str, str]] = field(default_factory=list)
     gone: list[str] = field(default_factory=list)
     relabelled: list[tuple[str, str]] = field(default_factory=list)
+    unchanged: dict[str, str] = field(default_factory=dict)
+    refused: dict[str, list[Failure]] = field(default_factory=dict)
     failures: list[Failure] = field(default_factory=list)
     notices: list[Notice] = field(default_factory=list)
 
@@ -73,10 +78,14 @@ class Intake:
             self._built_with.compare(writer)
             writer.forget_staged()
             known = writer.files()
+            outdated = read_under_other(writer, options.limits.record_chars)
         work = Work()
         there: set[str] = set()
         self._read.clear()
-        jobs = (Job(source, known.get(source.key, ("", ""))[0]) for source in sources)
+        jobs = (
+            Job(source, _ANOTHER if source.key in outdated else known.get(source.key, ("", ""))[0])
+            for source in sources
+        )
         for job, part in self._engine.read(jobs, options.limits):
             self._keep(work, job, part)
             if part.last:
@@ -84,6 +93,8 @@ class Intake:
                 self._settle(work, job, part.digest, known.get(job.source.key))
                 self._progress("reading", len(there), 0)
         work.gone = _gone(known, there, paths)
+        with self._catalog.reading() as snapshot:
+            work.failures += refused(snapshot, work.unchanged)
         _check_taken(work, strict=options.strict)
         with self._catalog.writing() as writer:
             self._stage(writer)
@@ -92,6 +103,8 @@ class Intake:
 
     def _keep(self, work: Work, job: Job, part: Part) -> None:
         work.failures += part.failures
+        if bad := [failure for failure in part.failures if failure.ordinal is not None]:
+            work.refused.setdefault(job.source.key, []).extend(bad)
         work.notices += part.notices
         if part.records:
             self._read.append((job.source.key, part.records))
@@ -114,9 +127,11 @@ class Intake:
                 writer.drop_staged(key)
             return
         work.taken += 1
-        if known is None or now != known[0]:
+        if known is None or now != known[0] or job.known == _ANOTHER:
             work.changed.append((key, label, now))
-        elif label != known[1]:
+            return
+        work.unchanged[key] = label
+        if label != known[1]:
             work.relabelled.append((key, label))
 
 

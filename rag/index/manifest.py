@@ -41,6 +41,8 @@ class Unsearchable(Damaged):
 class Manifest:
     """What a generation must be. `files` maps a path to its size and SHA-256.
 
+    `kind` says what searches it: Chroma, or a comparison with every row ("flat").
+
     Opening a Chroma folder writes to its database, so the database is known by the digest of its
     ids and not by its bytes.
     """
@@ -52,10 +54,17 @@ class Manifest:
     revision: int
     ids: str
     files: dict[str, tuple[int, str]]
+    kind: str = "chroma"
 
 
 def describe(
-    folder: Path, ids: Iterable[str], *, model: str, dimension: int, revision: int
+    folder: Path,
+    ids: Iterable[str],
+    *,
+    model: str,
+    dimension: int,
+    revision: int,
+    kind: str = "chroma",
 ) -> Manifest:
     """The manifest of the closed collection in `folder`, written beside it."""
     files = {
@@ -65,7 +74,7 @@ def describe(
     }
     ordered = sorted(ids)
     digest = _digest(ordered)
-    manifest = Manifest(FORMAT, model, dimension, len(ordered), revision, digest, files)
+    manifest = Manifest(FORMAT, model, dimension, len(ordered), revision, digest, files, kind)
     write_durably(folder / _MANIFEST, json.dumps(asdict(manifest), indent=1))
     return manifest
 
@@ -101,7 +110,8 @@ def check(folder: Path, manifest: Manifest) -> None:
             raise Damaged(f"{path} is damaged", cause=f"{found} bytes in place of {size}")
         if _sha256(path) != sha256:
             raise Damaged(f"{path} is damaged", cause="its checksum differs")
-    _check_database(folder / DATABASE, manifest)
+    if manifest.kind == "chroma":
+        _check_database(folder / DATABASE, manifest)
 
 
 def _check_database(path: Path, manifest: Manifest) -> None:

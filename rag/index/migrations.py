@@ -158,8 +158,26 @@ CREATE VIRTUAL TABLE vocabulary USING fts5vocab (postings, row);
     _renew_terms(connection)
 
 
+def _third(connection: Connection) -> None:
+    """What was refused of a file stays known for as long as the file is as it was."""
+    _run(
+        connection,
+        """
+CREATE TABLE refused (
+    file INTEGER NOT NULL REFERENCES files ON DELETE CASCADE,
+    ordinal INTEGER NOT NULL,
+    line INTEGER NOT NULL,
+    reason TEXT NOT NULL,
+    remedy TEXT NOT NULL,
+    most INTEGER NOT NULL,          -- max_record_chars when it was read
+    PRIMARY KEY (file, ordinal)
+) WITHOUT ROWID;
+""",
+    )
+
+
 Change = Callable[[Connection], None]
-MIGRATIONS: tuple[Change, ...] = (_first, _second)
+MIGRATIONS: tuple[Change, ...] = (_first, _second, _third)
 SCHEMA_VERSION = len(MIGRATIONS)
 
 

@@ -19,6 +19,7 @@ import numpy as np
 from rag.errors import IndexUnusable
 from rag.index.catalog import Catalog
 from rag.index.chunking import chunk, spread
+from rag.index.delta import Deltas
 from rag.index.embedding import PROBE, SAME_MODEL, Embedder, Vectors, paper_vector
 from rag.index.manifest import Damaged, Unavailable
 from rag.index.snapshot import Snapshot
@@ -119,6 +120,7 @@ class IndexReader:
         self._broken = ""  # the name of a generation that is not to be asked
         self._again = math.inf  # until this time
         self._probed: str | None = None
+        self._deltas = Deltas()
 
     @contextmanager
     def state(self) -> Iterator[IndexState]:
@@ -136,7 +138,9 @@ class IndexReader:
                 )
             self._built_with.compare(snapshot)
             self._probe(snapshot)
-            yield IndexState(snapshot, generation, self._built_with, self._embedder, self._lost)
+            yield IndexState(
+                snapshot, generation, self._built_with, self._embedder, self._deltas, self._lost
+            )
 
     def close(self) -> None:
         """Close what is open."""
@@ -209,12 +213,14 @@ class IndexState:
         generation: Generation | None,
         built_with: BuiltWith,
         embedder: Embedder,
+        deltas: Deltas,
         lost: Callable[[Generation, Damaged], None],
     ) -> None:
         self.snapshot = snapshot
         self._generation = generation
         self._built_with = built_with
         self._embedder = embedder
+        self._deltas = deltas
         self._lost = lost
         self._key = built_with.key
         self._dimension = embedder.dimension
@@ -245,9 +251,9 @@ class IndexState:
             except Damaged as fault:
                 self._lost(self._generation, fault)
                 self._generation = None
-        for paper_id, _, matrix in self.snapshot.matrices_since(self._key, since, self._dimension):
-            if among is None or paper_id in among:
-                found[paper_id] = float(paper_vector(matrix) @ vector)
+        delta = self._deltas.since(self.snapshot, since, self._key, self._dimension)
+        compared = delta.compare(vector)
+        found |= {k: c for k, c in compared.items() if among is None or k in among}
         return _best(found, limit)
 
     def chunk_matrices(self, paper_ids: list[str]) -> dict[str, Vectors]:

@@ -63,8 +63,37 @@ class Notice:
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """A record of a file, and the paper that it is of."""
+
+    ordinal: int
+    line: int
+    paper_id: str
+
+    def __str__(self) -> str:
+        return f"record {self.ordinal}, line {self.line}" if self.line else f"record {self.ordinal}"
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Records of one file that go by one name there and are different papers; each is kept."""
+
+    source: str
+    key: str
+    places: tuple[Place, ...]
+
+    def __str__(self) -> str:
+        places = "; ".join(map(str, self.places))
+        what = f"{self.source}: the id {self.key} stands for different papers ({places})"
+        return f"{what}. Each is kept; give it an id of its own."
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
-    """What a run changed, in papers; `duplicates` are records that repeat another one's paper."""
+    """What a run changed, in papers; `duplicates` are records that repeat another one's paper.
+
+    `failures` and `conflicts` are all that stand in the files of the run, changed or not.
+    """
 
     added: int
     updated: int
@@ -76,3 +105,9 @@ class Report:
     notices: tuple[Notice, ...]
     total: Counts
     revision: int
+    conflicts: tuple[Conflict, ...] = ()
+
+    @property
+    def is_flawless(self) -> bool:
+        """Whether everything was taken, each record under a name of its own."""
+        return not (self.failures or self.conflicts)

@@ -26,7 +26,7 @@ from rag.index.lock import write_lock
 from rag.index.manifest import Damaged, Unsearchable
 from rag.index.reader import BuiltWith
 from rag.index.report import Failure, Notice, Progress, Report
-from rag.index.snapshot import Counts
+from rag.index.standing import conflicts, keep_refused
 from rag.index.vectors.local import Generations
 from rag.index.vectors.seam import Facts, Unreachable, VectorIndex
 from rag.index.vetting import embed_vetted
@@ -142,11 +142,11 @@ class Indexer:
         before, total = writer.revision, writer.counts()
         settled = writer.setting("embedding_model") is not None
         if not (work.changed or work.gone or work.relabelled) and settled:
-            return self._report(work, _Changes(unchanged=total.papers), 0, total, before)
+            return self._report(writer, work, _Changes(unchanged=total.papers), 0, before)
         revision = writer.raise_revision()
         if not settled:
             self._record_settings(writer)
-        touched = self._publish_files(writer, work)
+        touched = self._publish_files(writer, work, options)
         changes = _changes(writer, touched, total.papers)
         if changes.removed > total.papers / 2 >= _SHRINKS_FROM / 2 and not options.allow_shrink:
             raise InputError(
@@ -154,15 +154,16 @@ class Indexer:
                 cause="their files are gone or hold less than before",
                 remedy="If that is meant, use --allow-shrink.",
             )
-        return self._report(work, changes, embedded, writer.counts(), revision)
+        return self._report(writer, work, changes, embedded, revision)
 
-    def _publish_files(self, writer: Writer, work: Work) -> list[int]:
+    def _publish_files(self, writer: Writer, work: Work, options: Options) -> list[int]:
         """Publish, regroup, remove; the records that are new or changed."""
         touched: list[int] = []
         gone: list[int] = []
         grouped = 0
         for done, (key, label, now) in enumerate(work.changed, start=1):
             change = writer.publish_file(key, label, now)
+            keep_refused(writer, key, work.refused.get(key, ()), options.limits.record_chars)
             touched += change.changed
             gone += change.gone
             if len(touched) - grouped >= _GROUPED_AT_ONCE or done == len(work.changed):
@@ -180,12 +181,13 @@ class Indexer:
         return touched
 
     def _report(
-        self, work: Work, changes: _Changes, embedded: int, total: Counts, revision: int
+        self, writer: Writer, work: Work, changes: _Changes, embedded: int, revision: int
     ) -> Report:
+        looked_at = {*work.unchanged, *(key for key, _, _ in work.changed)}
         return Report(
             *(changes.added, changes.updated, changes.removed, changes.unchanged),
             *(changes.duplicates, embedded, tuple(work.failures), tuple(work.notices)),
-            *(total, revision),
+            *(writer.counts(), revision, conflicts(writer, looked_at)),
         )
 
     def _record_settings(self, writer: Writer) -> None:

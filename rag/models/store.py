@@ -274,12 +274,12 @@ class WeightStore:
 
 
 def needed_models(config: Config) -> tuple[str, ...]:
-    """The models that these settings use: the embedder, and an LLM if no server is named.
+    """The models that these settings use on this machine: embedder and LLM if no server has them.
 
     Raises:
         UsageError: the settings name a model that is not known.
     """
-    names = [find_model(config.embedding_model).name]
+    names = [] if config.served_embedding else [find_model(config.embedding_model).name]
     server = config.openai_base_url or config.openai_api_key
     local = config.llm == "local" or (config.llm == "auto" and not server)
     if local and not config.local_model.endswith(".gguf"):

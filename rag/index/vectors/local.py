@@ -6,6 +6,9 @@ process. So a collection is never changed once it is in use. A generation is bui
 catalog's vectors, verified in a process of its own, described by a manifest, and made current by
 replacing one small file. Anything that is wrong with it is found before the first query, and the
 answer to it is another generation.
+
+Where too many rows of a new collection do not find themselves, the generation is one flat file
+instead, which is compared row by row.
 """
 
 from __future__ import annotations
@@ -20,12 +23,20 @@ from rag.index.child import build_in_child, unwritable, verify_in_child
 from rag.index.chroma import Opened, Order
 from rag.index.disk import free_bytes, sync, write_durably
 from rag.index.embedding import Vectors
-from rag.index.manifest import Damaged, Manifest, check, read_manifest
+from rag.index.flat import FlatRows, copied
+from rag.index.manifest import (
+    Damaged,
+    Manifest,
+    Unsearchable,
+    check,
+    describe,
+    read_manifest,
+)
 from rag.index.vectors.seam import Facts
 
 _CURRENT = "CURRENT"
 _STEPS_IN = 60.0  # seconds, of what the child process does between two signs of life
-_BYTES_PER_ROW = 1_500  # besides its vector, which is in the collection and in its journal
+_BYTES_PER_ROW = 1_500  # besides its vector: in the collection, its journal and a flat file
 
 
 class LocalGeneration:
@@ -35,7 +46,7 @@ class LocalGeneration:
         self.folder = folder
         self.manifest = manifest
         self._opening = threading.Lock()
-        self._collection: Opened | None = None
+        self._rows: Opened | FlatRows | None = None
 
     @property
     def name(self) -> str:
@@ -60,21 +71,27 @@ class LocalGeneration:
             Damaged: it does not hold what its manifest says.
             ResourceError: it cannot be opened for want of space.
         """
-        verify_in_child(self.folder, _STEPS_IN)
+        if self.manifest.kind == "flat":
+            check(self.folder, self.manifest)
+        else:
+            verify_in_child(self.folder, _STEPS_IN)
 
     def close(self) -> None:
         """Close the collection; a later query opens it again."""
         with self._opening:
-            if self._collection is not None:
-                self._collection.close()
-            self._collection = None
+            if self._rows is not None:
+                self._rows.close()
+            self._rows = None
 
-    def _opened(self) -> Opened:
+    def _opened(self) -> Opened | FlatRows:
         with self._opening:
-            if self._collection is None:
+            if self._rows is None:
                 check(self.folder, self.manifest)
-                self._collection = Opened(self.folder)
-            return self._collection
+                flat = self.manifest.kind == "flat"
+                self._rows = (
+                    FlatRows(self.folder, self.manifest.dimension) if flat else Opened(self.folder)
+                )
+            return self._rows
 
 
 class Generations:
@@ -103,20 +120,23 @@ class Generations:
         name = self._next_name()
         # Never the folder that the child of a build which was killed may still have open.
         temporary = self.root / f"{name}.{os.getpid()}.tmp"
+        flat = self.root / f"{name}.{os.getpid()}.flat.tmp"
         order = Order(facts.rows, facts.dimension, facts.model, facts.revision)
         try:
             temporary.mkdir(parents=True)
+            flat.mkdir()
             self._check_space(order)
-            build_in_child(temporary, rows, order, _STEPS_IN)
-            return self._publish(temporary, self.root / name, read_manifest(temporary))
+            filled = _fill(temporary, flat, rows, order)
+            return self._publish(filled, self.root / name, read_manifest(filled))
         except OSError as error:
             raise unwritable(self.root, error.strerror or str(error)) from error
         finally:
-            shutil.rmtree(temporary, ignore_errors=True)
+            for leftover in (temporary, flat):
+                shutil.rmtree(leftover, ignore_errors=True)
 
     def _check_space(self, order: Order) -> None:
         """A disk that is sure to run full is told of before it does."""
-        needed = order.count * (8 * order.dimension + _BYTES_PER_ROW)
+        needed = order.count * (12 * order.dimension + _BYTES_PER_ROW)
         free = free_bytes(self.root)
         if free is not None and free < needed:
             raise unwritable(self.root, f"about {needed / 1e6:,.1f} MB are needed")
@@ -169,3 +189,21 @@ class Generations:
         if path.is_dir():
             shutil.rmtree(path)
         path.unlink(missing_ok=True)
+
+
+def _fill(folder: Path, flat: Path, rows: Iterable[tuple[str, Vectors]], order: Order) -> Path:
+    """Make a collection of `rows` in `folder`, or a flat file in `flat`; which of them it is."""
+    ids: list[str] = []
+    try:
+        build_in_child(folder, copied(rows, flat, ids), order, _STEPS_IN)
+    except Unsearchable:
+        describe(
+            flat,
+            ids,
+            model=order.model,
+            dimension=order.dimension,
+            revision=order.revision,
+            kind="flat",
+        )
+        return flat
+    return folder

@@ -1,0 +1,191 @@
+"""The benchmarks: how costs grow, and how well and how fast the product finds."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from evals import evidence, golden, ingest, latency, retrieval, retrieval_report
+from evals.collection import load as load_collection
+from evals.commands import console, show
+from evals.stats import SEED
+from evals.systems import NAMES
+from rag.config import load
+from rag.errors import ResourceError, UsageError
+from rag.terminal import counting
+
+app = typer.Typer(help="Measure how costs grow, and what is found.", no_args_is_help=True)
+
+Split = Annotated[
+    Literal["test", "train"], typer.Option("--split", help="Whose queries are asked.")
+]
+Data = Annotated[
+    str, typer.Option("--data", help="scifact, seeds, or a folder in the form of BEIR.")
+]
+
+
+@app.command("ingest")
+def ingest_command(
+    sizes: Annotated[str, typer.Option("--sizes", help="Papers, by commas.")] = "1000,5000,20000",
+    data: Annotated[Path | None, typer.Option("--data", help="Real papers; the seeds.")] = None,
+    seed: Annotated[int, typer.Option("--seed", help="Of the choice of sentences.")] = 0,
+    save: Annotated[Path | None, typer.Option("--save", help="Write the figures as JSON.")] = None,
+    plot: Annotated[Path | None, typer.Option("--plot", help="Draw the curves as SVG.")] = None,
+) -> None:
+    """Index collections of growing size, made of the sentences of real papers."""
+    source = ingest.Sentences.of(data or golden.ROOT / "seeds")
+    wanted = _sizes(sizes)
+    rows: list[ingest.Row] = []
+    with counting("collections") as progress:
+        for row in ingest.run(source, wanted, seed):
+            rows.append(row)
+            progress("indexing", len(rows), len(wanted))
+    if save:
+        _write(save, ingest.as_json(rows))
+    if plot:
+        from evals.figures import curves
+
+        _store(plot, curves("Cost of indexing", "papers", ingest.lines(rows)))
+    console.print(ingest.table(rows))
+    for name, found in ingest.exponents(rows).items():
+        console.print(f"{name} grows with the number of papers to the power of {found}")
+
+
+@app.command("retrieval")
+def retrieval_command(
+    systems: Annotated[str, typer.Option("--systems", help="Names by commas.")] = ",".join(NAMES),
+    data: Data = "scifact",
+    split: Split = "test",
+    limit: Annotated[int | None, typer.Option("--limit", min=1, help="Only n queries.")] = None,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Of resampling and tests.")] = SEED,
+    save: Annotated[Path | None, typer.Option("--save", help="Folder for runs and report.")] = None,
+    plot: Annotated[Path | None, typer.Option("--plot", help="Draw the means as SVG.")] = None,
+    again: Annotated[
+        Path | None, typer.Option("--from", help="Run nothing; report what was saved there.")
+    ] = None,
+) -> None:
+    """Compare the product with what people would search with instead, on judged queries."""
+    if again:
+        benchmark = retrieval.saved(again)
+    else:
+        names = list(dict.fromkeys(name.strip() for name in systems.split(",") if name.strip()))
+        if not names:
+            raise UsageError("No system is named", remedy=f"Choose from {', '.join(NAMES)}.")
+        collection = load_collection(data, split).first(limit)
+        with counting("queries") as progress:
+            benchmark = retrieval.run(collection, names, load().config, seed, split, progress)
+    report = retrieval_report.report(benchmark)
+    if save:
+        retrieval.save(benchmark, save, retrieval_report.as_json(report))
+    if plot:
+        from evals.figures import dots
+
+        title = retrieval_report.headline(report).partition(";")[0]
+        _store(plot, dots(title, retrieval_report.panels(report)))
+    console.print(retrieval_report.headline(report), soft_wrap=True)
+    for table in retrieval_report.tables(report):
+        console.print(table)
+
+
+@app.command("search")
+def search_command(
+    sizes: Annotated[
+        str, typer.Option("--sizes", help="Papers, by commas.")
+    ] = "1000,5183,20000,200000",
+    data: Data = "scifact",
+    split: Split = "train",
+    queries: Annotated[int, typer.Option("--queries", min=2, help="How many, at most.")] = 400,
+    readers: Annotated[int, typer.Option("--readers", min=1, help="Threads at once.")] = 4,
+    starts: Annotated[
+        int, typer.Option("--starts", min=1, help="Processes whose first search is timed.")
+    ] = 5,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Of the mixed papers.")] = 0,
+    save: Annotated[Path | None, typer.Option("--save", help="Write the figures as JSON.")] = None,
+    plot: Annotated[Path | None, typer.Option("--plot", help="Draw the curves as SVG.")] = None,
+) -> None:
+    """Time searches in collections of growing size, alone, by stage, and several at once."""
+    wanted = _sizes(sizes)
+    collection = load_collection(data, split)
+    questions = tuple(dict.fromkeys(query.text for query in collection.queries))[:queries]
+    if len(questions) < 2:
+        raise UsageError(f"{data} has fewer than two questions")
+    plan = latency.Plan(questions, readers, starts, seed)
+    rows: list[latency.Row] = []
+    with counting("papers") as progress:
+        for row in latency.run(collection, wanted, load().config, plan, progress):
+            rows.append(row)
+    if save:
+        facts = {"collection": collection.name, "seed": seed}
+        _write(save, latency.as_json(rows, facts))
+    if plot:
+        from evals.figures import curves
+
+        _store(plot, curves("Time of a search", "papers", latency.lines(rows)))
+    for table in latency.tables(rows):
+        console.print(table)
+
+
+@app.command("evidence")
+def evidence_command(
+    kinds: Annotated[
+        str, typer.Option("--kinds", help="Only these, separated by commas.")
+    ] = ",".join(evidence.KINDS),
+    papers: Annotated[
+        int | None, typer.Option("--papers", help="evidence_papers; the setting.")
+    ] = None,
+    sentences: Annotated[
+        int | None, typer.Option("--sentences", help="evidence_sentences; the setting.")
+    ] = None,
+    chars: Annotated[
+        int | None, typer.Option("--chars", help="evidence_chars; the setting.")
+    ] = None,
+    save: Annotated[Path | None, typer.Option("--save", help="Write samples as JSON.")] = None,
+) -> None:
+    """How often a sentence that answers a golden question is among those an answer is made of."""
+    items = golden.read_suite(golden.SUITE, [kind for kind in kinds.split(",") if kind])
+    given = {
+        "evidence_papers": papers,
+        "evidence_sentences": sentences,
+        "evidence_chars": chars,
+    }
+    chosen = {name: value for name, value in given.items() if value is not None}
+    samples: list[golden.Sample] = []
+    with (
+        golden.over_seeds({"llm": "none", **chosen}) as assistant,
+        counting("questions") as progress,
+    ):
+        for sample in evidence.run(assistant, items):
+            samples.append(sample)
+            progress("choosing", len(samples), len(items))
+    if not samples:
+        raise UsageError(f"No golden question of the kinds {kinds!r} has an answer")
+    if save:
+        _write(save, {"settings": chosen, "samples": samples})
+    show(evidence.table(samples))
+
+
+def _sizes(text: str) -> list[int]:
+    try:
+        sizes = sorted({int(size) for size in text.split(",")})
+    except ValueError:
+        sizes = [0]
+    if sizes[0] < 1:
+        raise UsageError(
+            f"{text!r} is no list of sizes", remedy="Write whole numbers by commas, as 1000,5000."
+        )
+    return sizes
+
+
+def _write(path: Path, value: Mapping[str, Any]) -> None:
+    _store(path, (json.dumps(value, indent=2, ensure_ascii=False) + "\n").encode())
+
+
+def _store(path: Path, content: bytes) -> None:
+    try:
+        path.write_bytes(content)
+    except OSError as error:
+        raise ResourceError(f"{path} cannot be written", cause=error.strerror or "") from error
