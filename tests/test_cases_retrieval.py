@@ -224,10 +224,16 @@ def test_gen_007_a_question_in_another_language_finds_the_paper(
     assert titles(real.holding(*records).search(question))[0] == title
 
 
-def test_split_006_long_chinese_text_is_cut_and_nothing_is_lost(embedder: Embedder) -> None:
-    text = "稀疏检索" * 800
+@pytest.mark.parametrize("unit", ["稀疏检索", "稀疏检索，", "か\u3099き\u3099"])
+def test_split_006_long_text_without_spaces_is_cut_and_nothing_is_lost(
+    embedder: Embedder, unit: str
+) -> None:
+    text = unit * 800
     cut = [Sentence(text[start:end], start, end) for start, end in split_sentences(text)]
     assert "".join(one.text for one in cut) == text
+    assert not any(one.text.startswith("\u3099") for one in cut)
+    if "，" in unit:
+        assert all(one.text.endswith("，") for one in cut)
     paper = Paper("p", "f.txt", 1, 0, text, "t", True, tuple(cut))
     pieces = chunk(paper, sentences=1, word_pieces=254, count_pieces=embedder.count_pieces)
     assert {place for one in pieces for place in range(one.start, one.end)} == set(range(len(text)))

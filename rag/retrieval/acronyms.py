@@ -133,7 +133,9 @@ def _spelt_out(text: str, snapshot: Snapshot) -> Iterator[tuple[str, str]]:
     runs = dict(_runs(words))
     for acronym in known(snapshot, runs):
         meaning = runs[acronym]
-        for found in texts_with(snapshot, [acronym, *terms(meaning)], _READ, holding=("(",)):
+        for found in texts_with(
+            snapshot, [acronym, *terms(meaning)], _READ, holding=_brackets(acronym.upper())
+        ):
             confirmed = [
                 short
                 for short, long in definitions(found)
@@ -144,11 +146,16 @@ def _spelt_out(text: str, snapshot: Snapshot) -> Iterator[tuple[str, str]]:
                 break
 
 
+def _brackets(acronym: str) -> tuple[str, str]:
+    """How a text that defines an acronym begins to do so."""
+    return f"({acronym}", f"{acronym} ("
+
+
 def _runs(words: list[str]) -> Iterator[tuple[str, str]]:
     """Initials of every run of two to six words, with the run; the words of a language left out."""
+    content = set(content_words(" ".join(words)))
     for start, first in enumerate(words):
         for end in range(start + 2, min(len(words), start + _LONGEST) + 1):
-            run = words[start:end]
-            counted = [word for word in run if content_words(word)]
-            if len(counted) > 1 and counted[0] == first and counted[-1] == run[-1]:
-                yield "".join(word[0] for word in counted), " ".join(run)
+            counted = [word for word in words[start:end] if word in content]
+            if len(counted) > 1 and first in content and words[end - 1] in content:
+                yield "".join(word[0] for word in counted), " ".join(words[start:end])

@@ -55,12 +55,13 @@ class _Spelling:
 def _joined(text: str) -> Iterator[_Spelling]:
     """Neighbouring words written as one."""
     words = [part for token in tokens(text) for part in token.split("-") if part.isascii()]
+    of = [terms(word) for word in words]
     for size in range(2, _LONGEST_JOIN + 1):
         for start in range(len(words) - size + 1):
-            run = words[start : start + size]
-            typed = (*terms(" ".join(run)), *terms("-".join(run)))
+            typed = [term for found in of[start : start + size] for term in found]
+            whole = "".join(words[start : start + size])
             if typed:
-                yield _Spelling(typed, tuple(terms("".join(run))), whole=True)
+                yield _Spelling((*typed, whole), tuple(terms(whole)), whole=True)
 
 
 def _parted(text: str) -> Iterator[_Spelling]:
