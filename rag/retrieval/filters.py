@@ -56,11 +56,12 @@ _AUTHOR_WORD = re.compile(rf"(?<=\s){_NAME}")
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """A filter and where a text tells it: `text[start:end]`."""
+    """A filter, where a text tells it (`text[start:end]`), and the papers that pass."""
 
     wanted: Filter
     start: int
     end: int
+    papers: frozenset[str] = frozenset()
 
 
 def take_filters(query: Query, snapshot: Snapshot) -> Query:
@@ -68,24 +69,26 @@ def take_filters(query: Query, snapshot: Snapshot) -> Query:
     for find in (_years, _venue, _author, _unknown_name):
         told = find(query.text, snapshot)
         if told is not None:
-            query = _take(query, told, passing(snapshot, told.wanted))
+            query = _take(query, told)
     return query
 
 
-def _take(query: Query, told: Told, papers: frozenset[str]) -> Query:
-    left = papers if query.papers is None else papers & query.papers
+def _take(query: Query, told: Told) -> Query:
+    left = told.papers if query.papers is None else told.papers & query.papers
     if not left:
         return query.noting(f"no paper left for {told.wanted.told()}: not used as a filter")
     rest = f"{query.text[: told.start]} {query.text[told.end :]}"
     rest = re.sub(r"\s+([?.!,;:])", r"\1", " ".join(rest.split()))
     terms_only = query.reading(rest) if content_words(rest) else replace(query, terms={})
-    taken = replace(terms_only, filters=(*query.filters, told.wanted)).only(papers)
+    taken = replace(terms_only, filters=(*query.filters, told.wanted)).only(told.papers)
     return taken.noting(f"only {told.wanted.told()} ({len(left):,} papers)")
 
 
 def _years(text: str, snapshot: Snapshot) -> Told | None:
     told = next(_told_years(text), None)
-    return told if told is not None and has_years(snapshot) else None
+    if told is None or not has_years(snapshot):
+        return None
+    return replace(told, papers=passing(snapshot, told.wanted))
 
 
 def _told_years(text: str) -> Iterator[Told]:
@@ -112,7 +115,8 @@ def _venue(text: str, snapshot: Snapshot) -> Told | None:
             if _is_word(name) and any(
                 name == one if whole else f" {name} " in f" {one} " for one in names
             ):
-                return Told(Filter(venue=words, whole_words=True), match.start(), end)
+                wanted = Filter(venue=words, whole_words=True)
+                return Told(wanted, match.start(), end, passing(snapshot, wanted))
     return None
 
 
@@ -122,8 +126,8 @@ def _author(text: str, snapshot: Snapshot) -> Told | None:
         for words, end in _beginnings(match, 2):
             if match[1] or words[0].isupper():
                 wanted = Filter(author=words, whole_words=True)
-                if _is_word(normalise(words)) and passing(snapshot, wanted):
-                    return Told(wanted, match.start(), end)
+                if _is_word(normalise(words)) and (papers := passing(snapshot, wanted)):
+                    return Told(wanted, match.start(), end, papers)
     return None
 
 
@@ -134,8 +138,8 @@ def _unknown_name(text: str, snapshot: Snapshot) -> Told | None:
         if not (name[:1].isupper() and len(name) > 2) or known(snapshot, terms(name)):
             continue
         wanted = Filter(author=name, whole_words=True)
-        if passing(snapshot, wanted):
-            return Told(wanted, match.start(), match.end())
+        if papers := passing(snapshot, wanted):
+            return Told(wanted, match.start(), match.end(), papers)
     return None
 
 

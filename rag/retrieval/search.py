@@ -166,10 +166,10 @@ def _scores(
 ) -> dict[str, float]:
     """The score of each paper that was found: what the lists gave.
 
-    A paper is found by a word, by a meaning that is nearer than none (a positive cosine), or by
+    A paper is found by a word, by a meaning that is not the contrary (a cosine below 0), or by
     having passed a filter; that the index can name a nearest paper to anything is no finding.
     """
-    near = {key for key, cosine in dense.items() if cosine > 0}
+    near = {key for key, cosine in dense.items() if cosine >= 0}
     found = words.keys() | near if query.papers is None else query.papers
     scores = {key: sum(part.values()) for key, part in parts.items() if key in found}
     return {key: score for key, score in scores.items() if score > 0}

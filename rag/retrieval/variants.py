@@ -82,10 +82,10 @@ def _split(text: str, unknown: Collection[str]) -> Iterator[_Spelling]:
             continue
         if word not in english_words():
             shortest = 2 if any(map(str.isdigit, word)) else _SHORTEST_HALF
-            for place in range(shortest, len(word) - shortest + 1):
-                halves = (*terms(word[:place]), *terms(word[place:]))
-                if halves:
-                    yield _Spelling(typed, halves)
+            for form in {word, *typed}:
+                for place in range(shortest, len(form) - shortest + 1):
+                    if halves := (*terms(form[:place]), *terms(form[place:])):
+                        yield _Spelling(typed, halves)
 
 
 def _continued(query: Query, snapshot: Snapshot) -> set[str]:
