@@ -7,6 +7,7 @@ terms (see `rag.text.terms`), which for English words are stems.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection, Iterable, Sequence
 
 from rag.index.lexical import quoted
@@ -14,6 +15,7 @@ from rag.index.snapshot import Snapshot
 from rag.text import normalise, terms
 
 _LAST = chr(0x10FFFF)
+_NORMALISED = re.compile(r"[\\<&${}*_`]|-\s*\n")  # what the normal form of ASCII differs by
 _READ = 500  # papers among which a text is looked for
 
 
@@ -73,7 +75,7 @@ def written(snapshot: Snapshot, forms: Sequence[str], among: Collection[str]) ->
 def having_phrase(snapshot: Snapshot, phrase: str) -> frozenset[str]:
     """The papers whose title or text has the phrase, hyphens and spaces being the same.
 
-    One of words that every text has is looked for in all texts.
+    One of words that every text has is looked for in all texts, and there as it is written.
     """
     form = comparable(phrase)
     wanted = sorted(set(terms(form)))
@@ -86,9 +88,9 @@ def having_phrase(snapshot: Snapshot, phrase: str) -> frozenset[str]:
             "(SELECT rowid FROM postings WHERE postings MATCH ?) m JOIN papers p ON p.id = m.rowid"
         )
         values = [_all_of(wanted)]
-    elif form.isascii():
-        condition = "(t.text || t.title) LIKE ?"
-        values = [f"%{form.split()[0]}%"]
+    else:
+        condition = "(t.text LIKE ?1 OR t.title LIKE ?1)"
+        values = [f"%{form.strip()}%"]
     rows = snapshot.connection.execute(
         f"SELECT p.paper_id FROM {source} JOIN texts t ON t.id = p.text"
         f" WHERE {condition} AND has_phrase(t.title || char(10) || t.text)",
@@ -105,7 +107,8 @@ def comparable(text: str) -> str:
 def _has(form: str, text: str) -> bool:
     """Whether a comparable phrase stands in the text, at the bounds of words."""
     inner = form.strip()
-    found = comparable(text)
+    plain = text.isascii() and not _NORMALISED.search(text)
+    found = f" {' '.join(text.lower().replace('-', ' ').split())} " if plain else comparable(text)
     at = found.find(inner)
     while at >= 0:
         before, after = found[at - 1], found[at + len(inner)]
