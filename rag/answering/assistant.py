@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Self
 
 from rag.answering.abstention import holds_nothing
@@ -15,6 +15,7 @@ from rag.answering.work import Work
 from rag.answering.writing import Task, Writer
 from rag.config import Config
 from rag.errors import AskPapersError
+from rag.index.browse import Filter
 from rag.index.catalog import Catalog
 from rag.index.manifest import Damaged, Unavailable
 from rag.index.reader import IndexReader
@@ -102,15 +103,20 @@ class Assistant:
         with self._reader.state() as state:
             return state.snapshot.counts()
 
-    def search(self, question: str, limit: int | None = None) -> Found:
+    def search(
+        self, question: str, limit: int | None = None, *, filters: Sequence[Filter] = ()
+    ) -> Found:
         """The papers nearest to a question, each with its best sentences.
 
+        `filters` say what papers must have beside what the question says.
+
         Raises:
-            UsageError: an empty question, or one that is too long.
+            UsageError: an empty question, one that is too long, or no paper is asked for.
             IndexUnusable: there is no index to search.
         """
         asked = read_question(question, max_chars=self.config.max_question_chars)
-        return self._searcher.search(asked, limit or self.config.top_k)
+        limit = self.config.top_k if limit is None else limit
+        return self._searcher.search(asked, limit, filters=filters)
 
     def ask(
         self,

@@ -138,6 +138,7 @@ class Work:
         return {
             "askpapers": version("askpapers"),
             "index": self._index_state,
+            "understood": list(self._found.query.notes) if self._found else [],
             "embedding_model": self._embedding_model,
             "writer": self._writer.name,
             "settings": self._config.fingerprint(),

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 
 from rag.errors import IndexUnusable
@@ -18,7 +18,7 @@ from rag.index.built import BuiltWith
 from rag.index.catalog import Catalog
 from rag.index.chunking import spread
 from rag.index.delta import Deltas
-from rag.index.embedding import Embedder, Vectors
+from rag.index.embedding import Embedder, Vectors, paper_vector
 from rag.index.manifest import Damaged, Unavailable
 from rag.index.serving import Chooser, Models, Serving
 from rag.index.snapshot import Snapshot
@@ -26,6 +26,7 @@ from rag.index.vectors.seam import Generation, VectorIndex
 from rag.schema import Paper
 
 LEFT_ALONE = 30.0  # seconds for which a server that failed is not asked again
+_COMPARED = 5_000  # papers, some 30 MB of vectors
 
 
 class IndexReader:
@@ -172,24 +173,30 @@ class IndexState:
         """
         return self._serving.embed(questions)
 
-    def nearest(self, vector: Vectors, limit: int) -> dict[str, float]:
+    def nearest(
+        self, vector: Vectors, limit: int, among: Collection[str] | None = None
+    ) -> dict[str, float]:
         """Cosine similarity by paper id of the `limit` papers nearest to a unit vector.
 
-        A generation that breaks is given up, and every paper compared instead.
+        `among` names the papers that may be found; all where it is None. Few are compared one by
+        one. A generation that breaks is given up, and every paper compared instead.
         """
+        if among is not None and len(among) <= _COMPARED:
+            matrices = self.chunk_matrices(sorted(among))
+            return _best({k: float(paper_vector(m) @ vector) for k, m in matrices.items()}, limit)
         since = 0
         found: dict[str, float] = {}
         if self._generation is not None:
             try:
-                found = self._from_generation(self._generation, vector, limit)
+                found = self._from_generation(self._generation, vector, limit, among)
                 since = self._generation.facts.revision
             except Damaged as fault:
                 self._lost(self._generation, fault)
                 self._generation = None
         delta = self._deltas.since(self.snapshot, since, self._key, self._dimension)
-        found |= delta.compare(vector)
-        best = sorted(found.items(), key=lambda item: (-item[1], item[0]))
-        return dict(best[:limit])
+        compared = delta.compare(vector)
+        found |= {k: c for k, c in compared.items() if among is None or k in among}
+        return _best(found, limit)
 
     def chunk_matrices(self, paper_ids: list[str]) -> dict[str, Vectors]:
         """Chunk vectors of the named papers, shape (chunks, dimension)."""
@@ -200,13 +207,25 @@ class IndexState:
         return spread(paper, self._serving.chunks(paper), similarities)
 
     def _from_generation(
-        self, generation: Generation, vector: Vectors, limit: int
+        self,
+        generation: Generation,
+        vector: Vectors,
+        limit: int,
+        among: Collection[str] | None,
     ) -> dict[str, float]:
-        """Papers whose present content is hit; asked again for more where many are gone."""
+        """Papers whose present content is hit; asked again for more where many do not count."""
         asked = limit
         while True:
             hits = dict(generation.query(vector, asked))
-            shown = self.snapshot.shown(hits)
+            shown = {
+                content: paper_id
+                for content, paper_id in self.snapshot.shown(hits).items()
+                if among is None or paper_id in among
+            }
             if len(shown) >= limit or len(hits) < asked or asked >= generation.facts.rows:
                 return {shown[content]: hits[content] for content in hits if content in shown}
             asked *= 2
+
+
+def _best(found: dict[str, float], limit: int) -> dict[str, float]:
+    return dict(sorted(found.items(), key=lambda item: (-item[1], item[0]))[:limit])

@@ -56,6 +56,10 @@ class Snapshot:
         """Whether there is no paper at all."""
         return self.connection.execute("SELECT 1 FROM papers LIMIT 1").fetchone() is None
 
+    def size(self) -> int:
+        """How many papers there are."""
+        return int(self.connection.execute("SELECT count(*) FROM papers").fetchone()[0])
+
     def counts(self) -> Counts:
         """How many papers, files and sentences there are."""
         row = self.connection.execute(
