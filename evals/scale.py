@@ -23,6 +23,7 @@ from rag.index.catalog import Catalog
 from rag.index.delta import Deltas
 from rag.index.embedding import Vectors, paper_vector
 from rag.index.reader import IndexState
+from rag.index.serving import Serving
 from rag.index.snapshot import Snapshot
 from rag.index.vectors.local import Generations
 from rag.index.vectors.seam import Facts
@@ -127,7 +128,8 @@ def measure(config: Config, papers_per_second: float) -> Measured:
     try:
         with catalog.reading() as snapshot:
             papers = snapshot.counts().papers
-            state = IndexState(snapshot, None, built, embedder, Deltas(), lambda *_: None)
+            serving = Serving(built, embedder, embedder)
+            state = IndexState(snapshot, None, serving, Deltas(), lambda *_: None)
             exact = min(_seconds(state, question) for _ in range(_QUESTIONS))
             facts = Facts(built.key, embedder.dimension, papers, snapshot.revision)
             row_bytes, build = _build(snapshot, facts)

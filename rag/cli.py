@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,14 +15,29 @@ import typer
 
 from rag.cli_models import models
 from rag.cli_papers import papers
+from rag.cli_reembed import EPILOG, reembed
 from rag.errors import EXIT_PARTLY_FAILED, AnswerIncomplete, UsageError
 from rag.exits import run
-from rag.flags import AsJson, Batch, ConfigFile, DataDir, Llm, Out, print_json, settings
+from rag.flags import (
+    AsJson,
+    Author,
+    Batch,
+    ConfigFile,
+    DataDir,
+    Llm,
+    Out,
+    Source,
+    Venue,
+    Year,
+    print_json,
+    settings,
+)
 
 if TYPE_CHECKING:
     from rag.answering.assistant import Assistant
     from rag.answering.events import Event
     from rag.config import Config
+    from rag.index.report import Report
 
 app = typer.Typer(
     help="Ask questions over paper abstracts; every sentence of an answer is supported by one.",
@@ -34,6 +50,7 @@ app = typer.Typer(
 )
 app.add_typer(papers, name="papers")
 app.add_typer(models, name="models")
+app.command("reembed", epilog=EPILOG)(reembed)
 
 
 @app.command(epilog="Examples: rag index · rag index papers/ more.jsonl · rag index --rebuild")
@@ -73,17 +90,25 @@ def index(
     """Index papers, or bring the index up to date with its files."""
     config = _with_engine(data_dir, config_file, engine, ray_address)
     from rag import jsonform, terminal
-    from rag.answering.parts import indexing, limits_of
-    from rag.index.sync import Options
+    from rag.answering.parts import limits_of
+    from rag.answering.served import add_with, as_wanted, difference, index_with
+    from rag.index.sync import Indexer, Options
 
-    with (
-        nullcontext(_no_progress) if quiet else terminal.counting("papers") as progress,
-        indexing(config, progress, _unheard if quiet else _notify) as indexer,
-    ):
+    options = Options(strict, allow_shrink, dry_run, wait, limits_of(config))
+    notify = _unheard if quiet else _notify
+
+    def add(indexer: Indexer) -> Report:
         if compact:
             indexer.rebuild_vectors()
-        options = Options(strict, allow_shrink, dry_run, wait, limits_of(config))
-        report = indexer.rebuild() if rebuild else indexer.sync(paths or [Path("seeds")], options)
+        return indexer.sync(paths or [Path("seeds")], options)
+
+    with nullcontext(_no_progress) if quiet else terminal.counting("papers") as progress:
+        if rebuild:
+            report = index_with(as_wanted(config), progress, notify, Indexer.rebuild)
+        else:
+            report = add_with(config, progress, notify, add)
+    if difference(config):
+        notify(difference(config))
     if as_json:
         print_json(jsonform.report(report))
     elif not (quiet and report.is_flawless):
@@ -92,10 +117,22 @@ def index(
         raise typer.Exit(EXIT_PARTLY_FAILED)
 
 
-@app.command(epilog="Example: rag search 'safe imitation learning' -k 5")
+@app.command(
+    epilog="Examples: rag search 'safe imitation learning' -k 5 · "
+    "rag search '\"policy gradient\" since 2024' --explain"
+)
 def search(
     query: Annotated[str | None, typer.Argument(help="What to look for.")] = None,
     k: Annotated[int | None, typer.Option("-k", help="How many papers.")] = None,
+    year: Year = "",
+    since: Annotated[str, typer.Option("--since", help="The year or a later one.")] = "",
+    until: Annotated[str, typer.Option("--until", help="The year or an earlier one.")] = "",
+    venue: Venue = "",
+    author: Author = "",
+    source: Source = "",
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Tell what was understood, and why each was found.")
+    ] = False,
     llm: Annotated[
         str | None, typer.Option("--llm", help="A model that helps: auto, openai or local; none.")
     ] = None,
@@ -109,13 +146,19 @@ def search(
     flags: dict[str, Any] = {"top_k": k, "llm": llm or "none"}
     with _assistant(data_dir=data_dir, file=config_file, **flags) as assistant:
         from rag import jsonform, terminal
+        from rag.index.browse import filters_of
 
+        names = {"venue": venue, "author": author, "source": source}
+        filters = filters_of(year=year, since=since, until=until, **names)
         if batch:
-            _run_batch(batch, out, lambda q: jsonform.found(assistant.search(q)), query)
+            work = partial(assistant.search, filters=filters)
+            _run_batch(batch, out, lambda q: jsonform.found(work(q)), query)
             return
-        found = assistant.search(_required(query, out, "search"))
+        found = assistant.search(_required(query, out, "search"), filters=filters)
         if as_json:
             print_json(jsonform.found(found))
+        elif explain:
+            terminal.show_explained(found)
         else:
             terminal.show_found(found)
 

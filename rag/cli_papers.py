@@ -11,7 +11,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rag.errors import UsageError
-from rag.flags import AsJson, ConfigFile, DataDir, print_json, settings
+from rag.flags import (
+    AsJson,
+    Author,
+    ConfigFile,
+    DataDir,
+    Source,
+    Venue,
+    Year,
+    print_json,
+    settings,
+)
 
 if TYPE_CHECKING:
     from rag.index.catalog import Catalog
@@ -32,10 +42,10 @@ Several = Annotated[list[str], typer.Argument(help="Ids, source:ordinal, DOIs or
     "rag papers list --author 'Zoe Muller' --json",
 )
 def list_papers(
-    year: Annotated[str, typer.Option(help="2020, 2020-2024, 2020- or -2024.")] = "",
-    venue: Annotated[str, typer.Option(help="Part of the venue's name.")] = "",
-    author: Annotated[str, typer.Option(help="An author's name, or how it begins.")] = "",
-    source: Annotated[str, typer.Option(help="Part of the name of the file.")] = "",
+    year: Year = "",
+    venue: Venue = "",
+    author: Author = "",
+    source: Source = "",
     text: Annotated[str, typer.Option(help="Words that title or abstract must have.")] = "",
     limit: Annotated[int, typer.Option(min=0, help="How many are shown; 0: all.")] = 50,
     as_json: AsJson = False,

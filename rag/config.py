@@ -77,7 +77,8 @@ class Config(BaseModel):
 
     embedding_model: str = Field(
         "all-minilm-l6-v2",
-        description="name in `rag models list`, or openai:NAME: a server, which is sent every text",
+        description="of a new index: name in `rag models list`, or openai:NAME: a server, which is"
+        " sent every text",
     )
     embedding_base_url: str | None = Field(
         None, description="server of openai:NAME; else openai_base_url"

@@ -17,11 +17,12 @@ from rag.answering.parts import (
     openai_of,
     vectors_of,
 )
+from rag.answering.served import as_indexed, difference
 from rag.config import Config
 from rag.errors import AskPapersError, ResourceError
+from rag.index.built import compare_probe
 from rag.index.catalog import Catalog
 from rag.index.manifest import Damaged, Unavailable
-from rag.index.reader import compare_probe
 from rag.models.store import WeightStore, needed_models
 
 
@@ -41,17 +42,18 @@ class Check:
 
 def examine(config: Config, *, repair: bool) -> list[Check]:
     """Look at data folder, weights, catalog, vectors and model server, in this order."""
+    chosen = as_indexed(config)
     checks: list[tuple[str, Callable[[], str]]] = [
         ("data folder", lambda: _writable(config)),
         *(
             (f"weights {name}", lambda name=name: _weights(config, name))
-            for name in needed_models(config)
+            for name in needed_models(chosen)
         ),
         ("catalog", lambda: _catalog(config)),
         ("vectors", lambda: _vectors(config, repair=repair)),
     ]
-    if config.served_embedding:
-        checks.insert(1, ("embedding server", lambda: _embedding_server(config)))
+    if chosen.served_embedding:
+        checks.insert(1, ("embedding server", lambda: _embedding_server(chosen)))
     if config.openai_base_url or config.openai_api_key:
         checks.append(("model server", lambda: _server(config)))
     return list(_outcomes(checks))
@@ -85,14 +87,16 @@ def _weights(config: Config, name: str) -> str:
 
 
 def _catalog(config: Config) -> str:
+    chosen = as_indexed(config)
     with Catalog(config.data_dir / "catalog.sqlite3").reading() as snapshot:
         sound = snapshot.connection.execute("PRAGMA quick_check(1)").fetchone()[0]
         if sound != "ok":
             raise Damaged("The catalog is damaged", cause=str(sound))
-        built_with(config).compare(snapshot)
-        compare_probe(snapshot, embedder_of(config))
+        built_with(chosen).compare(snapshot)
+        compare_probe(snapshot, embedder_of(chosen))
         total = snapshot.counts()
-    return f"{total.papers} papers, {total.sentences} sentences, {total.files} files"
+    held = f"{total.papers} papers, {total.sentences} sentences, {total.files} files"
+    return f"{held}. {difference(config)}" if difference(config) else held
 
 
 def _vectors(config: Config, *, repair: bool) -> str:
@@ -109,7 +113,7 @@ def _vectors(config: Config, *, repair: bool) -> str:
     except Damaged as damage:
         if not repair:
             raise Damaged(damage.what, cause=damage.cause, remedy="`rag doctor --repair`") from None
-        indexer_of(config, lambda *_: None).rebuild_vectors()
+        indexer_of(as_indexed(config), lambda *_: None).rebuild_vectors()
         return "were damaged, built again from the catalog"
     finally:
         vectors.close()

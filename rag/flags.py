@@ -28,6 +28,11 @@ Out = Annotated[
     Path | None, typer.Option("--out", help="With --batch: append here, and resume from here.")
 ]
 
+Year = Annotated[str, typer.Option("--year", help="2020, 2020-2024, 2020- or -2024.")]
+Venue = Annotated[str, typer.Option("--venue", help="Part of the venue's name.")]
+Author = Annotated[str, typer.Option("--author", help="An author's name, or how it begins.")]
+Source = Annotated[str, typer.Option("--source", help="Part of the name of the file.")]
+
 
 def settings(*, data_dir: Path | None = None, file: Path | None = None, **flags: Any) -> Loaded:
     """The settings in force with the flags of a command over them."""

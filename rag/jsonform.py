@@ -5,13 +5,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from rag.errors import AskPapersError
+from rag.index.bridging import Bridging
 from rag.index.browse import Merged, Source
+from rag.index.reembedding import Reembedded
 from rag.index.report import Conflict, Report
+from rag.retrieval.fusion import LISTS
+from rag.retrieval.query import Query
 from rag.retrieval.search import Found
 from rag.schema import Answer, Citation, Claim, Evidence, Hit, Metadata, Nearest, Paper
 
@@ -22,6 +26,7 @@ def found(result: Found) -> Json:
     """The result of `rag search`."""
     return {
         "query": result.question.text,
+        "understood": _understood(result.query),
         "hits": [_hit(hit) for hit in result.hits],
         "help": [asdict(step) | {"texts": list(step.texts)} for step in result.help.steps],
         "note": result.help.note,
@@ -60,6 +65,25 @@ def report(result: Report) -> Json:
         "files": result.total.files,
         "sentences": result.total.sentences,
         "revision": result.revision,
+    }
+
+
+def reembedded(result: Reembedded) -> Json:
+    """The result of `rag reembed`."""
+    return {**asdict(result), "switched": result.switched}
+
+
+def bridging(result: Bridging) -> Json:
+    """The result of `rag reembed --bridge`."""
+    return {
+        "from_model": result.new,
+        "to_model": result.old,
+        "papers": result.papers,
+        "sample": result.sample,
+        "depth": result.depth,
+        **asdict(result.quality),
+        "least": result.least,
+        "stored": result.stored,
     }
 
 
@@ -130,9 +154,28 @@ def _meta(meta: Metadata) -> Json:
     return {**values, **lists}
 
 
+def _understood(query: Query) -> Json:
+    return {
+        "text": query.text,
+        "terms": _weighted(query.terms),
+        "expansions": _weighted(query.expansions),
+        "phrases": list(query.phrases),
+        "filters": [wanted.told() for wanted in query.filters],
+        "notes": list(query.notes),
+    }
+
+
+def _weighted(terms: Mapping[str, float]) -> list[Json]:
+    return [{"term": term, "weight": terms[term]} for term in sorted(terms)]
+
+
 def _hit(hit: Hit) -> Json:
-    evidence = [_evidence(item) for item in hit.evidence]
-    return {**paper_head(hit.paper), "score": round(hit.score, 6), "evidence": evidence}
+    return {
+        **paper_head(hit.paper),
+        "score": round(hit.score, 6),
+        "parts": {name: round(hit.parts.get(name, 0.0), 6) for name in LISTS},
+        "evidence": [_evidence(item) for item in hit.evidence],
+    }
 
 
 def _evidence(item: Evidence) -> Json:

@@ -19,14 +19,18 @@ from rich.progress import (
     TimeRemainingColumn,
     TransferSpeedColumn,
 )
+from rich.table import Table
 
 from rag.answering.citations import render_claim
 from rag.answering.events import ClaimMade, Done, Event, Notice
+from rag.index.bridging import Bridging
 from rag.index.browse import Merged, Source
+from rag.index.reembedding import Reembedded
 from rag.index.report import Conflict, Failure, Report
 from rag.index.report import Notice as Mended
+from rag.retrieval.fusion import LISTS
 from rag.retrieval.search import Found
-from rag.schema import Answer, Citation, Paper
+from rag.schema import Answer, Citation, Hit, Paper
 from rag.text import plain
 
 _SHOWN = 20
@@ -36,15 +40,48 @@ err = Console(stderr=True, highlight=False, soft_wrap=not sys.stderr.isatty())
 
 
 def show_found(found: Found) -> None:
-    """Papers with their best sentences, best first."""
+    """Papers with their best sentences, best first; on standard error what was understood."""
+    for note in found.query.notes if found.hits else ():
+        err.print(f"[dim]{_text(note)}[/]")
+    _show_help(found)
+    _show_hits(found, explained=lambda _: "")
+
+
+def show_explained(found: Found) -> None:
+    """What the question was understood as, and papers with what each list gave to their scores."""
+    query = found.query
+    out.print(f"[dim]searched:[/] {_text(query.text)}")
+    for name, terms in (("terms", query.terms), ("expansions", query.expansions)):
+        if terms:
+            told = ", ".join(f"{term} {terms[term]:g}" for term in sorted(terms))
+            out.print(f"[dim]{name}:[/] {_text(told)}")
+    for note in query.notes if found.hits else ():
+        out.print(f"[dim]note:[/] {_text(note)}")
+    for step in found.help.steps:
+        out.print(f"[dim]{step.step}:[/] {_text('; '.join(step.texts))}")
+    _show_help(found)
+    _show_hits(found, explained=_parts)
+
+
+def _show_help(found: Found) -> None:
     if found.help.note:
         err.print(f"[yellow]Note: {_text(found.help.note)}.[/]")
+
+
+def _show_hits(found: Found, explained: Callable[[Hit], str]) -> None:
     if not found.hits:
-        out.print("Nothing was found.")
+        out.print(f"Nothing was found{''.join(f'; {_text(n)}' for n in found.query.notes)}.")
     for rank, hit in enumerate(found.hits, start=1):
         out.print(f"[bold]{rank:2}. {_title(hit.paper)}[/]  [dim]{_place(hit.paper)}[/]")
+        if told := explained(hit):
+            out.print(f"    [dim]{told}[/]")
         for evidence in sorted(hit.evidence, key=lambda e: e.index):
             out.print(_indented(_text(evidence.text)))
+
+
+def _parts(hit: Hit) -> str:
+    told = " + ".join(f"{name} {hit.parts.get(name, 0.0):.3f}" for name in LISTS)
+    return f"{hit.score:.3f} = {told}"
 
 
 def show_events(events: Iterator[Event]) -> Answer:
@@ -95,6 +132,48 @@ def show_report(report: Report) -> None:
     _show_some("not taken:", report.failures)
     _show_some("conflict:", report.conflicts)
     _show_some("note:", report.notices)
+
+
+def show_reembedded(result: Reembedded) -> None:
+    """The summary of a run of `rag reembed`."""
+    papers = _count(result.papers, "paper")
+    if not result.switched:
+        out.print(f"{papers}: {result.embedding_model} served them already.")
+        return
+    out.print(
+        f"{papers}, {_count(result.embedded, 'text')} embedded: {result.embedding_model}"
+        f" serves now, in place of {result.former}."
+    )
+
+
+def show_bridging(result: Bridging) -> None:
+    """How well a bridge serves, beside what it stands for and what it stands in for."""
+    quality = result.quality
+    questions = _count(quality.questions, "held-out sentence")
+    table = Table(box=None, pad_edge=False, header_style="")
+    out.print(f"{questions} looked for their paper among {result.sample:,}.")
+    for heading in ("asked by", f"recall@{result.depth}", "finds the same"):
+        table.add_column(heading, no_wrap=True)
+    table.add_row(f"{result.new}, all re-embedded", f"{quality.recall_full:.2f}", "1.00")
+    table.add_row(
+        f"{result.new} over the bridge",
+        f"{quality.recall_bridged:.2f}",
+        escape(str(quality.overlap_bridged)),
+    )
+    table.add_row(
+        f"{result.old}, as now", f"{quality.recall_present:.2f}", f"{quality.overlap_present:.2f}"
+    )
+    out.print(table)
+    first = "first" if result.depth == 1 else f"first {result.depth}"
+    out.print(
+        f"The bridge recovers {escape(str(quality.recovered))} of recall@10: the {first} of"
+        f" {result.sample:,} papers stand for the first 10 of {result.papers:,}."
+    )
+    if result.stored:
+        out.print(
+            f"It serves whoever sets embedding_model = {result.new}, until `rag reembed --model"
+            f" {result.new}` has embedded all papers."
+        )
 
 
 def _changes(report: Report) -> list[str]:

@@ -33,6 +33,15 @@ def weights() -> WeightStore:
 
 
 @pytest.fixture(scope="session")
+def second_model(weights: WeightStore) -> str:
+    """The name of another embedder whose weights are here, fetched if they are missing."""
+    name = "paraphrase-minilm-l3-v2"
+    if not weights.present(name):
+        weights.pull(name)
+    return name
+
+
+@pytest.fixture(scope="session")
 def seeds_config(tmp_path_factory: pytest.TempPathFactory, weights: WeightStore) -> Config:
     """Settings of an index of its own with the seeds in it, embedded by the real model."""
     folder = tmp_path_factory.mktemp("seeds") / "data"

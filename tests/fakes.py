@@ -19,12 +19,13 @@ import numpy as np
 from rag.answering.generation import Completion, Finish, Request
 from rag.corpus import Limits
 from rag.errors import AskPapersError, ModelError
+from rag.index.built import BuiltWith
 from rag.index.embedding import Vectors
-from rag.index.engine import LocalEngine
+from rag.index.engine import Embedded, LocalEngine
 from rag.index.manifest import Unsearchable
-from rag.index.reader import BuiltWith
 from rag.index.reading import Job, Part
 from rag.index.vectors.seam import Facts, Generation
+from rag.schema import Paper
 
 Ending = Literal["close", "reset", "short", "unfinished chunk", "hang"]
 
@@ -429,6 +430,21 @@ class MeddledEngine(LocalEngine):
             yield found
             if number == 0:
                 self.meddle()
+
+
+class WatchedEngine(LocalEngine):
+    """Calls `meddle` with the number of each batch, from 0, once its vectors were taken."""
+
+    def __init__(
+        self, embedder: HandEmbedder, cut: BuiltWith, meddle: Callable[[int], object]
+    ) -> None:
+        super().__init__(embedder, cut)
+        self.meddle = meddle
+
+    def embed(self, batches: Iterable[Sequence[Paper]]) -> Iterator[Embedded]:
+        for number, matrices in enumerate(super().embed(batches)):
+            yield matrices
+            self.meddle(number)
 
 
 def by_hand(files: Sequence[Path], threads: int) -> HandEmbedder:

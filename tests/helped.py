@@ -65,6 +65,6 @@ def helped(
             {"embedding_model": "by hand", "max_retries": 0, "expand": STEPS, **given, **settings}
         )
         generator = generator_of(config)
-        finder = finder_of(config, Searcher(reader, library.embedder, WEIGHTS), generator)
+        finder = finder_of(config, Searcher(reader, WEIGHTS), generator)
         with Assistant(config, reader, finder, writing(generator, config)) as assistant:
             yield Helped(assistant, server)

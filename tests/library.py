@@ -14,11 +14,16 @@ from typing import Self
 from fakes import TOPICS, HandEmbedder
 
 from rag.errors import ResourceError
+from rag.index.built import BuiltWith
 from rag.index.catalog import Catalog
 from rag.index.embedding import PROBE, Embedder, Vectors
+from rag.index.engine import Engine, LocalEngine
 from rag.index.intake import DEFAULT
 from rag.index.manifest import Damaged, Unavailable
-from rag.index.reader import BuiltWith, IndexReader, IndexState
+from rag.index.reader import IndexReader, IndexState
+from rag.index.reembedding import Reembedded, Reembedder
+from rag.index.report import Progress
+from rag.index.serving import Models
 from rag.index.sync import Indexer, Options, Report
 from rag.index.vectors import VectorIndex
 from rag.index.vectors.local import Generations
@@ -66,13 +71,15 @@ class Library:
         self.built_with = BuiltWith(self.embedder.name, 1, 254)
         self.notices: list[str] = []
         self.left_alone = 60.0
+        self.models: Models | None = None
         self.papers.mkdir(parents=True, exist_ok=True)
 
     def like(self, embedder: HandEmbedder, built_with: BuiltWith | None = None) -> Self:
         """The same library seen with other settings."""
         other = type(self)(self.papers.parent, embedder)
         other.built_with = built_with or other.built_with
-        other.vectors = self.vectors
+        other.papers, other.data, other.vectors = self.papers, self.data, self.vectors
+        other.models = self.models
         return other
 
     def copy(self, data: Path) -> Self:
@@ -110,6 +117,26 @@ class Library:
         indexer.close()
 
     @contextmanager
+    def reembedding(
+        self,
+        embedder: Embedder,
+        progress: Progress = lambda *_: None,
+        engine: Engine | None = None,
+    ) -> Iterator[Reembedder]:
+        catalog, vectors = Catalog(self.data / "catalog.sqlite3"), self.vectors(self.data)
+        built = self.built_with.with_model(embedder.name)
+        engine = engine or LocalEngine(embedder, built)
+        try:
+            yield Reembedder(catalog, vectors, embedder, built, engine, progress)
+        finally:
+            vectors.close()
+            catalog.close()
+
+    def reembed(self, embedder: Embedder) -> Reembedded:
+        with self.reembedding(embedder) as reembedder:
+            return reembedder.run()
+
+    @contextmanager
     def reader(self) -> Iterator[IndexReader]:
         def repair(fault: Damaged) -> None:
             self.notices.append(str(fault))
@@ -126,6 +153,8 @@ class Library:
             self.built_with,
             repair,
             self.left_alone,
+            self.models,
+            self.notices.append,
         )
         try:
             yield reader
@@ -139,14 +168,13 @@ class Library:
 
     def search(self, question: str, limit: int = 10, weights: Weights = WEIGHTS) -> Found:
         with self.reader() as reader:
-            searcher = Searcher(reader, self.embedder, weights)
+            searcher = Searcher(reader, weights)
             return searcher.search(Question(question), limit)
 
     def nearest(self, topic: str, limit: int = 3) -> list[tuple[str, float]]:
         """First sentence and cosine of the papers nearest to a topic."""
-        vector = self.embedder.embed([topic])[0]
         with self.state() as state:
-            near = state.nearest(vector, limit)
+            near = state.nearest(state.embed([topic])[0], limit)
             papers = state.snapshot.papers(near)
         return [(papers[key].sentences[0].text, round(cosine, 3)) for key, cosine in near.items()]
 
@@ -220,6 +248,12 @@ def main(folder: str, data: str, seconds: str = "0", action: str = "sync") -> No
         sys.stdout.write(f"{what} {done}/{total}\n")
         sys.stdout.flush()
 
+    if action == "reembed":
+        library = Library(Path(data).parent)
+        library.data = Path(data)
+        with library.reembedding(HandEmbedder("turned", turned=3), progress) as reembedder:
+            reembedder.run()
+        return
     indexer = Indexer(Path(data), embedder, BuiltWith(embedder.name, 1, 254), progress)
     if action == "compact":
         indexer.rebuild_vectors()

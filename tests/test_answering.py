@@ -50,7 +50,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Library:
 def assisting(library: Library, writer: Writer, **settings: object) -> Iterator[Assistant]:
     config = Config.model_validate({"embedding_model": "by hand", **settings})
     with library.reader() as reader:
-        finder = Finder(Searcher(reader, library.embedder, WEIGHTS))
+        finder = Finder(Searcher(reader, WEIGHTS))
         yield Assistant(config, reader, finder, writer)
 
 

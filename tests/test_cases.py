@@ -59,14 +59,14 @@ def records_file(library: Library, *records: object, name: str = "papers.json") 
 def ask(library: Library, question: str, writer: Writer | None = None) -> Answer:
     config = Config.model_validate({"embedding_model": "by hand"})
     with library.reader() as reader:
-        finder = Finder(Searcher(reader, library.embedder, WEIGHTS))
+        finder = Finder(Searcher(reader, WEIGHTS))
         return Assistant(config, reader, finder, writer or QuotingWriter()).answer(question)
 
 
 def by_words(library: Library, query: str) -> dict[str, float]:
     """Scores of the papers that BM25 alone finds."""
     with library.state() as state:
-        return lexical.search(state.snapshot, query, 10).scores
+        return lexical.search(state.snapshot, lexical.equally(query), 10).scores
 
 
 # --- Bibliographies and metadata -----------------------------------------------------------

@@ -11,7 +11,7 @@ from fakes import TOPICS, HandEmbedder
 from library import BY_MEANING, Library, abstract, sentences
 
 from rag.errors import InputError, ModelError
-from rag.index.reader import BuiltWith
+from rag.index.built import BuiltWith
 from rag.index.sync import Options
 from rag.schema import Paper
 

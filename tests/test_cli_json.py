@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -215,3 +216,14 @@ def test_the_collection_and_its_merges(tmp_path: Path) -> None:
     check(removed, "rag papers remove")
     assert removed["removed"] == 1
     assert rag("papers", "list", *data).json()["total"] == 1
+
+
+def test_reembed(seeds_index: Path, second_model: str, tmp_path: Path) -> None:
+    data = shutil.copytree(seeds_index, tmp_path / "data")
+    tried = rag("reembed", "--model", second_model, "--bridge", "--json", data=data)
+    check(tried.json(), "rag reembed --bridge")
+    assert tried.code == (0 if tried.json()["stored"] else 1)
+    assert 0 < tried.json()["recovered"]["low"] < tried.json()["recovered"]["value"]
+    done = rag("reembed", "--model", second_model, "--json", data=data)
+    check(done.json(), "rag reembed")
+    assert (done.code, done.json()["papers"]) == (0, 57)

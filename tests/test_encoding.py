@@ -356,7 +356,7 @@ def test_a_question_in_plain_letters_finds_every_way_of_writing(tmp_path: Path) 
     with library.state() as state:
         for name, asked in queries.items():
             for query in asked:
-                hits = lexical.search(state.snapshot, query, 3)
+                hits = lexical.search(state.snapshot, lexical.equally(query), 3)
                 best = state.snapshot.papers(list(hits.scores)[:1]).values()
                 assert [paper.source for paper in best] == [f"papers/{name}.txt"], query
                 assert hits.coverage == pytest.approx(1.0), query

@@ -17,9 +17,9 @@ from library import Library, abstract, paper
 
 from rag.corpus import Limits, Refused, SourceFile, find_files
 from rag.errors import ModelError
+from rag.index.built import BuiltWith
 from rag.index.embedding import Recipe
 from rag.index.ray_worker import Held, Mark, Sent, Weight, Worker, release_hash
-from rag.index.reader import BuiltWith
 from rag.index.reading import Job, Part, read
 
 CUT = BuiltWith("by hand", 1, 254)

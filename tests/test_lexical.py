@@ -43,7 +43,9 @@ def by_fts5(snapshot: Snapshot, question: str) -> dict[str, float]:
 def test_with_every_posting_read_the_scores_are_those_of_sqlite(snapshot: Snapshot) -> None:
     for question in QUESTIONS:
         expected = by_fts5(snapshot, question)
-        assert lexical.search(snapshot, question, 100, WHOLE).scores == pytest.approx(expected)
+        assert lexical.search(
+            snapshot, lexical.equally(question), 100, WHOLE
+        ).scores == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("postings", [1, 10, 40])
@@ -53,7 +55,7 @@ def test_with_few_postings_read_what_is_found_is_scored_as_with_all(
     same_first = 0
     for question in QUESTIONS:
         exact = by_fts5(snapshot, question)
-        found = lexical.search(snapshot, question, 25, postings).scores
+        found = lexical.search(snapshot, lexical.equally(question), 25, postings).scores
         assert found == pytest.approx({key: exact[key] for key in found}, rel=0.25, abs=0.1)
         assert list(found.values()) == sorted(found.values(), reverse=True)
         same_first += next(iter(found), "") == max(exact, key=exact.__getitem__, default="")
@@ -61,7 +63,9 @@ def test_with_few_postings_read_what_is_found_is_scored_as_with_all(
 
 
 def test_a_question_of_common_words_alone_still_finds_papers(snapshot: Snapshot) -> None:
-    assert len(lexical.search(snapshot, "model learning", 5, postings=1).scores) == 5
+    assert (
+        len(lexical.search(snapshot, lexical.equally("model learning"), 5, postings=1).scores) == 5
+    )
 
 
 def test_one_rare_term_is_enough_to_be_found_among_many_common_ones(tmp_path: Path) -> None:
@@ -70,6 +74,8 @@ def test_one_rare_term_is_enough_to_be_found_among_many_common_ones(tmp_path: Pa
     library.write("a.txt", *common, "We study apples, clouds and a marmot.")
     library.index()
     with library.state() as state:
-        scores = lexical.search(state.snapshot, "apples clouds marmot", 3, postings=5).scores
+        scores = lexical.search(
+            state.snapshot, lexical.equally("apples clouds marmot"), 3, postings=5
+        ).scores
         papers = state.snapshot.papers(scores)
         assert [papers[key].text for key in scores] == ["We study apples, clouds and a marmot."]

@@ -18,9 +18,9 @@ from library import Library, abstract, sentences
 from test_index_damage import generation, segment
 
 from rag.errors import IndexUnusable
+from rag.index.built import BuiltWith
 from rag.index.embedding import Vectors
 from rag.index.manifest import Damaged, check
-from rag.index.reader import BuiltWith
 from rag.index.vectors.local import Generations
 from rag.index.vectors.seam import Facts
 from rag.schema import Paper
@@ -66,14 +66,14 @@ class WiderEmbedder(HandEmbedder):
 
 
 @pytest.mark.parametrize(
-    ("name", "words"),
+    ("name", "words", "remedy"),
     [
-        ("wide", "embedding_model = by hand, the settings say wide"),
-        ("by hand", "The weights of by hand are not the ones"),
+        ("wide", "embedding_model = by hand, the settings say wide", "rag reembed --model wide"),
+        ("by hand", "The weights of by hand are not the ones", "rag index --rebuild"),
     ],
 )
 def test_X02_a_model_of_another_dimension_is_refused_until_the_index_is_rebuilt(
-    tmp_path: Path, name: str, words: str
+    tmp_path: Path, name: str, words: str, remedy: str
 ) -> None:
     library = Library(tmp_path)
     library.write("a.txt", *[abstract(topic) for topic in TOPICS])
@@ -84,7 +84,7 @@ def test_X02_a_model_of_another_dimension_is_refused_until_the_index_is_rebuilt(
         with pytest.raises(IndexUnusable, match=words) as caught:
             use()
         assert caught.value.exit_code == 3
-        assert "rag index --rebuild" in caught.value.remedy
+        assert remedy in caught.value.remedy
     assert library.nearest("apples", 1) == [(first("apples"), 1.0)]
     other.rebuild()
     assert other.index().added == 1

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag.errors import ModelError
+from rag.index.embedding import PROBE
 from rag.index.remembering import RememberingEmbedder
 
 words = st.sampled_from(TOPICS[:6])
@@ -49,6 +50,15 @@ def test_a_vector_belongs_to_a_model() -> None:
     inner.name, inner.turned = "another", 3
     assert np.array_equal(embedder.embed(["apples"]), HandEmbedder(turned=3).embed(["apples"]))
     assert (embedder.name, embedder.count_pieces("two words")) == ("another", 2)
+
+
+def test_where_the_model_may_have_changed_under_its_name_nothing_is_remembered() -> None:
+    inner = HandEmbedder()
+    embedder = RememberingEmbedder(inner)
+    embedder.embed(["apples", PROBE])
+    inner.turned = 3
+    embedder.embed([PROBE])
+    assert np.array_equal(embedder.embed(["apples"]), HandEmbedder(turned=3).embed(["apples"]))
 
 
 def test_what_the_caller_does_to_a_vector_changes_no_other() -> None:

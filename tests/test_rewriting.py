@@ -127,7 +127,7 @@ def test_a_sentence_such_as_an_answer_may_have_finds_papers_of_its_meaning(
 def test_half_of_what_is_searched_by_meaning_is_the_question_itself(library: Library) -> None:
     """(apples + bridges) / √2 is as near to one as to the other."""
     with library.reader() as reader:
-        searcher = Searcher(reader, library.embedder, BY_MEANING)
+        searcher = Searcher(reader, BY_MEANING)
         found = searcher.search(Question("apples"), 4, beside="bridges")
     assert set(topics(found)[:2]) == {"apples", "bridges"}
     assert found.hits[0].score == pytest.approx(found.hits[1].score)

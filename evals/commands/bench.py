@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from evals import evidence, golden, ingest, latency, retrieval, retrieval_report
+from evals import evidence, golden, ingest, latency, reembedding, retrieval, retrieval_report
 from evals.collection import load as load_collection
 from evals.commands import console, show
 from evals.stats import SEED
@@ -89,6 +89,27 @@ def retrieval_command(
     console.print(retrieval_report.headline(report), soft_wrap=True)
     for table in retrieval_report.tables(report):
         console.print(table)
+
+
+@app.command("reembed")
+def reembed_command(
+    data: Data = "scifact",
+    split: Split = "test",
+    model: Annotated[
+        str, typer.Option("--model", help="The new embedding model.")
+    ] = "paraphrase-minilm-l3-v2",
+    sample: Annotated[int, typer.Option("--sample", min=30, help="Papers of the bridge.")] = 400,
+    save: Annotated[Path | None, typer.Option("--save", help="Write the figures as JSON.")] = None,
+) -> None:
+    """Change the embedding model under judged queries: old model, bridge, new model."""
+    collection = load_collection(data, split)
+    with counting("papers") as progress:
+        outcome = reembedding.run(collection, load().config, model, sample, progress)
+    if save:
+        _write(save, reembedding.as_json(outcome))
+    console.print(reembedding.table(outcome.rows), soft_wrap=True)
+    for sentence in reembedding.told(outcome):
+        console.print(sentence, soft_wrap=True)
 
 
 @app.command("search")

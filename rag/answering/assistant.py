@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Self
 
 from rag.answering.abstention import holds_nothing
@@ -13,11 +13,13 @@ from rag.answering.finding import Finder
 from rag.answering.helping import budget_of, finder_of
 from rag.answering.parts import built_with, embedder_of, generator_of, vectors_of, writing
 from rag.answering.prompting import label
+from rag.answering.served import as_wanted, with_model
 from rag.answering.stop import Stop
 from rag.answering.work import Work
 from rag.answering.writing import Task, Writer
 from rag.config import Config
 from rag.errors import AskPapersError
+from rag.index.browse import Filter
 from rag.index.catalog import Catalog
 from rag.index.manifest import Damaged, Unavailable
 from rag.index.reader import IndexReader
@@ -51,14 +53,16 @@ class Assistant:
     def from_config(cls, config: Config, notify: Callable[[str], None] = lambda _: None) -> Self:
         """Compose an assistant. Nothing is loaded or connected before it is needed.
 
-        `notify` hears of repairs that a reader should know of.
+        `notify` hears of repairs that a reader should know of, and of an index that is served with
+        another embedding model than the settings say.
 
         Raises:
             WeightsError: the settings ask for weights that are not there.
             ConfigError: the settings ask for a server without saying which.
         """
-        embedder = embedder_of(config, notify)
-        vectors, built = vectors_of(config), built_with(config)
+        chosen = as_wanted(config)
+        embedder = embedder_of(chosen, notify)
+        vectors, built = vectors_of(config), built_with(chosen)
         indexer = Indexer(config.data_dir, embedder, built, lambda *_: None, vectors)
 
         def repair(fault: Damaged) -> None:
@@ -74,9 +78,11 @@ class Assistant:
         reader = IndexReader(
             Catalog(config.data_dir / "catalog.sqlite3"),
             vectors,
-            embedder,
+            RememberingEmbedder(embedder),
             built,
             repair,
+            models=lambda name: RememberingEmbedder(embedder_of(with_model(config, name), notify)),
+            notify=notify,
         )
         weights = Weights(
             config.weight_dense,
@@ -86,7 +92,7 @@ class Assistant:
             config.weight_aspect,
         )
         generator = generator_of(config)
-        searcher = Searcher(reader, RememberingEmbedder(embedder), weights)
+        searcher = Searcher(reader, weights)
         finder = finder_of(config, searcher, generator)
         return cls(config, reader, finder, writing(generator, config))
 
@@ -104,17 +110,21 @@ class Assistant:
         with self._reader.state() as state:
             return state.snapshot.counts()
 
-    def search(self, question: str, limit: int | None = None) -> Found:
+    def search(
+        self, question: str, limit: int | None = None, *, filters: Sequence[Filter] = ()
+    ) -> Found:
         """The papers nearest to a question, each with its best sentences.
 
+        `filters` say what papers must have beside what the question says.
         Where a model writes the answers, it helps to search where that is needed.
 
         Raises:
-            UsageError: an empty question, or one that is too long.
+            UsageError: an empty question, one that is too long, or no paper is asked for.
             IndexUnusable: there is no index to search.
         """
         asked = read_question(question, max_chars=self.config.max_question_chars)
-        return self._finder.find(asked, limit or self.config.top_k, Reading())
+        limit = self.config.top_k if limit is None else limit
+        return self._finder.find(asked, limit, Reading(), filters=filters)
 
     def evidence(self, question: str) -> list[Chosen]:
         """The sentences that an answer would be written from, most wanted first.
@@ -145,7 +155,8 @@ class Assistant:
         reading = Reading(notify or silent, stop or Stop())
         found, chosen = self._evidence(asked, reading)
         sentences = label([(hit.paper, evidence) for hit, evidence in chosen])
-        work = Work(self.config, self._writer, asked.text, found.index_state, found, notify)
+        state = (found.index_state, found.embedding_model)
+        work = Work(self.config, self._writer, asked.text, *state, found, notify)
         if not sentences or holds_nothing(found):
             yield work.abstain()
             return
@@ -170,13 +181,13 @@ class Assistant:
         """
         with self._reader.state() as state:
             paper = find_paper(state.snapshot, reference)
-            state_name = state.name
+            described = (state.name, state.embedding_model)
         evidence = [
             Evidence(paper.id, index, s.text, s.start, s.end, 0.0)
             for index, s in enumerate(paper.sentences[:_SUMMARY_SENTENCES])
         ]
         title = f"Summary of {paper.title}"
-        work = Work(self.config, self._writer, title, state_name, notify=notify)
+        work = Work(self.config, self._writer, title, *described, notify=notify)
         sentences = tuple(label([(paper, e) for e in evidence]))
         yield from work.write(Task("summary", _SUMMARISE, sentences, _SUMMARY_CLAIMS))
 

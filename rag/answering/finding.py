@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from rag.answering.asking import Reading
 from rag.answering.expanding import Expander
 from rag.answering.reranking import Reranker
+from rag.index.browse import Filter
 from rag.retrieval.expansion import Expansion, Help
 from rag.retrieval.joining import join
 from rag.retrieval.query import Question
@@ -26,33 +29,47 @@ class Finder:
     reranker: Reranker | None = None
 
     def find(
-        self, question: Question, limit: int, reading: Reading, *, sentences: int = 2
+        self,
+        question: Question,
+        limit: int,
+        reading: Reading,
+        *,
+        sentences: int = 2,
+        filters: Sequence[Filter] = (),
     ) -> Found:
         """As `Searcher.search`; `help` of what is found tells what a model did.
 
         Raises:
-            IndexUnusable, ModelError: as `Searcher.search`. A model that fails to help is told
-                in `help` and no error.
+            UsageError, IndexUnusable, ModelError: as `Searcher.search`. A model that fails to
+                help is told in `help` and no error.
         """
-        found = self.searcher.search(question, limit, sentences=sentences)
+        search = partial(self.searcher.search, limit=limit, sentences=sentences)
+        found = search(question, filters=filters)
         expansion, done = Expansion(), Help()
         for expander in self.expanders:
             former = expansion
             expansion, helped = expander.expand(found, former, reading)
             done += helped
             if expansion != former:
-                found = self._again(question, expansion, limit, sentences)
+                found = _again(search, question, expansion, limit, filters)
         if self.reranker:
             found, helped = self.reranker.rerank(found, reading)
             done += helped
         return replace(found, help=done)
 
-    def _again(self, question: Question, expansion: Expansion, limit: int, sentences: int) -> Found:
-        text = Question(expansion.text) if expansion.text else question
-        beside = expansion.beside
-        whole = self.searcher.search(text, limit, sentences=sentences, beside=beside)
-        if expansion.parts:
-            questions = [Question(part) for part in expansion.parts]
-            parts = [self.searcher.search(part, limit, sentences=sentences) for part in questions]
-            whole = join(whole, parts, limit)
-        return replace(whole, question=question)
+
+def _again(
+    search: Callable[..., Found],
+    question: Question,
+    expansion: Expansion,
+    limit: int,
+    filters: Sequence[Filter],
+) -> Found:
+    """What is found with an expansion; the filters that a question names are those of its parts."""
+    text = Question(expansion.text) if expansion.text else question
+    whole = search(text, filters=filters, beside=expansion.beside)
+    if expansion.parts:
+        named = (*filters, *whole.query.filters)
+        parts = [search(Question(part), filters=named) for part in expansion.parts]
+        whole = join(whole, parts, limit)
+    return replace(whole, query=replace(whole.query, asked=question))

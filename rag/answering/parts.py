@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -19,10 +19,10 @@ from rag.answering.writing import ModelWriter, QuotingWriter, Writer
 from rag.config import Config
 from rag.corpus import Limits
 from rag.errors import ConfigError, WeightsError
+from rag.index.built import BuiltWith
 from rag.index.embedding import Embedder, Recipe, open_vino
 from rag.index.engine import Engine, LocalEngine
 from rag.index.ray_engine import RayEngine
-from rag.index.reader import BuiltWith
 from rag.index.report import Progress
 from rag.index.sync import Indexer
 from rag.index.vectors import VectorIndex, vector_index
@@ -55,22 +55,6 @@ def indexer_of(config: Config, progress: Progress) -> Indexer:
     """
     vectors = vectors_of(config)
     return Indexer(config.data_dir, embedder_of(config), built_with(config), progress, vectors)
-
-
-@contextmanager
-def indexing(
-    config: Config, progress: Progress, notify: Callable[[str], None] = silent
-) -> Iterator[Indexer]:
-    """The indexer of the settings with the engine that they name, for as long as it is used.
-
-    `notify` hears of waits for a server.
-
-    Raises:
-        WeightsError, ConfigError: as `indexer_of` and `engine_of`.
-    """
-    embedder, cut = embedder_of(config, notify), built_with(config)
-    with engine_of(config, embedder) as engine:
-        yield Indexer(config.data_dir, embedder, cut, progress, vectors_of(config), engine)
 
 
 def limits_of(config: Config) -> Limits:

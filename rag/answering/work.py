@@ -33,6 +33,7 @@ class Work:
         writer: Writer,
         question: str,
         index_state: str,
+        embedding_model: str,
         found: Found | None = None,
         notify: Callable[[str], None] | None = None,
     ) -> None:
@@ -41,6 +42,7 @@ class Work:
         self._writer = writer
         self._question = question
         self._index_state = index_state
+        self._embedding_model = embedding_model
         self._found = found
         self._help = found.help if found else Help()
         self._numbering = Numbering()
@@ -139,7 +141,8 @@ class Work:
         return {
             "askpapers": version("askpapers"),
             "index": self._index_state,
-            "embedding_model": self._config.embedding_model,
+            "understood": list(self._found.query.notes) if self._found else [],
+            "embedding_model": self._embedding_model,
             "writer": self._writer.name,
             "settings": self._config.fingerprint(),
             "evidence": [f"{i.paper.id}:{i.evidence.index}" for i in sentences],

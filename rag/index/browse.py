@@ -24,7 +24,8 @@ class Filter:
     `years` is the first and the last one. Venue and source are parts of names, in any case and
     without accents. Of `author` every word must begin a word of one author's name, and be all of
     it if it has two or three letters: Li is not found in Oliver, J finds every J. `text` holds
-    words that must all stand in title or abstract.
+    words that must all stand in title or abstract. With `whole_words` a venue has the given words
+    whole, and the author's name ends with them.
     """
 
     years: tuple[int, int] | None = None
@@ -32,19 +33,37 @@ class Filter:
     author: str = ""
     source: str = ""
     text: str = ""
+    whole_words: bool = False
 
-    def takes(self, paper: Paper) -> bool:
-        """Whether a paper has what is asked for, its text apart."""
-        meta = paper.meta
+    def takes(self, meta: Metadata, source: str) -> bool:
+        """Whether a paper of that metadata and source has what is asked for, its text apart."""
         in_years = self.years is None or (
             meta.year is not None and self.years[0] <= meta.year <= self.years[1]
         )
         return (
             in_years
-            and _within(self.venue, meta.venue)
-            and (not self.author or any(_names(self.author, name) for name in meta.authors))
-            and _within(self.source, paper.source)
+            and self._has_venue(meta.venue)
+            and (not self.author or any(self._is_author(name) for name in meta.authors))
+            and _within(self.source, source)
         )
+
+    def told(self) -> str:
+        """What is asked for, in words; empty where nothing is."""
+        named = {"venue": self.venue, "author": self.author, "source": self.source}
+        parts = [f"{name} {value}" for name, value in named.items() if value]
+        if self.text:
+            parts.append(f"words {self.text}")
+        return ", ".join([*_told_years(self.years), *parts])
+
+    def _has_venue(self, venue: str) -> bool:
+        if not (self.whole_words and self.venue):
+            return _within(self.venue, venue)
+        return f" {normalise(self.venue)} " in f" {normalise(venue)} "
+
+    def _is_author(self, name: str) -> bool:
+        if not self.whole_words:
+            return _names(self.author, name)
+        return f" {normalise(name)}".endswith(f" {normalise(self.author)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +105,65 @@ def years_of(text: str) -> tuple[int, int]:
     return int(match[1] or match[3]), int(match[1] or match[3])
 
 
+def filters_of(
+    *,
+    year: str = "",
+    since: str = "",
+    until: str = "",
+    venue: str = "",
+    author: str = "",
+    source: str = "",
+) -> tuple[Filter, ...]:
+    """The filters that were asked for one by one; a paper must pass all.
+
+    Raises:
+        UsageError: a year is none.
+    """
+    spans = (year, f"{since}-" if since else "", f"-{until}" if until else "")
+    named = Filter(venue=venue, author=author, source=source)
+    years = [Filter(years=years_of(span)) for span in spans if span]
+    return (*years, *([named] if named != Filter() else []))
+
+
 def browse(snapshot: Snapshot, wanted: Filter) -> Iterator[Paper]:
     """The papers that pass the filter, in the order of files and places."""
     found = _having(snapshot, wanted.text) if wanted.text.strip() else None
     for paper in snapshot.all_papers():
-        if (found is None or paper.id in found) and wanted.takes(paper):
+        if (found is None or paper.id in found) and wanted.takes(paper.meta, paper.source):
             yield paper
+
+
+def passing(snapshot: Snapshot, wanted: Filter) -> frozenset[str]:
+    """The papers that pass the filter, without reading their texts."""
+    conditions, values = _narrowed(wanted)
+    rows = snapshot.connection.execute(
+        "SELECT p.paper_id, p.meta, f.label FROM papers p JOIN records r ON r.id = p.record"
+        f" JOIN files f ON f.id = r.file WHERE {' AND '.join(['1', *conditions])}",
+        values,
+    )
+    by_name = wanted.venue or wanted.author or wanted.source
+    found = frozenset(
+        paper_id
+        for paper_id, meta, label in rows
+        if not by_name or wanted.takes(read_meta(meta), label)
+    )
+    return found & _having(snapshot, wanted.text) if wanted.text.strip() else found
+
+
+def venues(snapshot: Snapshot) -> frozenset[str]:
+    """The venues of the collection, in normal form."""
+    rows = snapshot.connection.execute(
+        "SELECT DISTINCT json_extract(meta, '$.venue') FROM papers WHERE meta LIKE '%\"venue\"%'"
+    )
+    return frozenset(normalise(venue) for (venue,) in rows if venue)
+
+
+def has_years(snapshot: Snapshot) -> bool:
+    """Whether the collection says of any paper when it was published."""
+    row = snapshot.connection.execute(
+        "SELECT 1 FROM papers WHERE json_extract(meta, '$.year') IS NOT NULL LIMIT 1"
+    ).fetchone()
+    return row is not None
 
 
 def sources_of(snapshot: Snapshot, paper_id: str) -> tuple[Source, ...]:
@@ -159,6 +231,35 @@ def _having(snapshot: Snapshot, text: str) -> frozenset[str]:
         (" AND ".join(lexical.quoted(term) for term in wanted), _MOST_FOUND),
     )
     return frozenset(row[0] for row in rows)
+
+
+def _narrowed(wanted: Filter) -> tuple[list[str], list[object]]:
+    """Conditions that every paper of the filter meets; the years' is exact.
+
+    SQLite ignores the case of ASCII letters only, so whatever has another character is taken.
+    """
+    conditions: list[str] = []
+    values: list[object] = []
+    if wanted.years:
+        conditions.append("json_extract(p.meta, '$.year') BETWEEN ? AND ?")
+        values.extend(wanted.years)
+    named = [("p.meta", normalise(wanted.venue)), ("f.label", normalise(wanted.source))]
+    for column, name in [*named, *(("p.meta", word) for word in tokens(wanted.author))]:
+        if name and not set(name) & set('%_"\\'):
+            conditions.append(f"({column} LIKE ? OR {column} GLOB '*[^ -~]*')")
+            values.append(f"%{name}%")
+    return conditions, values
+
+
+def _told_years(years: tuple[int, int] | None) -> list[str]:
+    if years is None:
+        return []
+    first, last = years
+    if first == last:
+        return [f"year {first}"]
+    if last == 9999:
+        return [f"year {first} or later"]
+    return [f"year {last} or earlier"] if first == 0 else [f"years {first} to {last}"]
 
 
 def _names(wanted: str, author: str) -> bool:

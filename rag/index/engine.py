@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
 
 from rag.corpus import Limits
+from rag.index.built import BuiltWith
 from rag.index.embedding import Embedder, Vectors
-from rag.index.reader import BuiltWith
 from rag.index.reading import Job, Part, read
 from rag.index.vetting import embed_vetted
 from rag.schema import Paper
@@ -61,7 +61,7 @@ def embed(papers: Sequence[Paper], embedder: Embedder, built_with: BuiltWith) ->
     Raises:
         ModelError: the model failed, or gave what are no vectors of these texts.
     """
-    chunks = [built_with.chunks(paper, embedder) for paper in papers]
+    chunks = [built_with.chunks(paper, embedder.count_pieces) for paper in papers]
     vectors = embed_vetted(embedder, [piece.text for pieces in chunks for piece in pieces])
     matrices: Embedded = []
     start = 0

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 
 from rag.errors import IndexUnusable
+from rag.index.built import BuiltWith, compare_probe
 from rag.index.catalog import Catalog
 from rag.index.embedding import Embedder
 from rag.index.engine import Engine
-from rag.index.reader import BuiltWith, compare_probe
 from rag.index.report import Progress
 from rag.index.snapshot import Snapshot
 from rag.index.writer import Writer
@@ -51,8 +51,8 @@ class Filler:
             if total and is_same_model(snapshot, self._embedder):
                 compare_probe(snapshot, self._embedder)
         done = 0
-        waiting = _unembedded(self._catalog.reading, key)
-        for matrices in self._engine.embed(_batches(waiting)):
+        waiting = unembedded(self._catalog.reading, key)
+        for matrices in self._engine.embed(batches(waiting)):
             with self._catalog.writing() as writer:
                 writer.store_matrices(key, dict(matrices))
             done += len(matrices)
@@ -67,8 +67,8 @@ class Filler:
         key, done = self._built_with.key, 0
         writer.forget_vectors(self._built_with.embedding_model)
         total = writer.count_unembedded(key)
-        waiting = _unembedded(lambda: nullcontext(writer), key)
-        for matrices in self._engine.embed(_batches(waiting)):
+        waiting = unembedded(lambda: nullcontext(writer), key)
+        for matrices in self._engine.embed(batches(waiting)):
             writer.store_matrices(key, dict(matrices))
             done += len(matrices)
             self._progress("embedding", done, total)
@@ -90,7 +90,7 @@ def is_same_model(snapshot: Snapshot, embedder: Embedder) -> bool:
     return snapshot.setting("embedding_model") == embedder.name
 
 
-def _unembedded(
+def unembedded(
     reading: Callable[[], AbstractContextManager[Snapshot]], key: str
 ) -> Iterator[Paper]:
     """The texts that have no vectors, read a few at a time, so that others may write between."""
@@ -104,7 +104,8 @@ def _unembedded(
         yield from (paper for _, paper in found)
 
 
-def _batches(papers: Iterable[Paper]) -> Iterator[list[Paper]]:
+def batches(papers: Iterable[Paper]) -> Iterator[list[Paper]]:
+    """Papers in batches that are embedded and stored at once."""
     batch: list[Paper] = []
     size = 0
     for paper in papers:

@@ -9,9 +9,9 @@ from pathlib import Path
 from rag.corpus import Limits, Refused, SourceFile
 from rag.corpus.files import shown
 from rag.errors import InputError
+from rag.index.built import BuiltWith
 from rag.index.catalog import Catalog
 from rag.index.engine import Engine
-from rag.index.reader import BuiltWith
 from rag.index.reading import Job, Part
 from rag.index.report import Failure, Notice, Progress
 from rag.index.standing import read_under_other, refused

@@ -14,7 +14,7 @@ import json
 import math
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
@@ -48,45 +48,83 @@ def index_terms(title: str, text: str, *, title_derived: bool) -> str:
     return " ".join(terms(text if title_derived else f"{title}\n{text}"))
 
 
-def search(snapshot: Snapshot, question: str, limit: int, postings: int = POSTINGS) -> LexicalHits:
-    """The `limit` papers that share most, by BM25, with `question`; ties in the order of ids.
+def search(
+    snapshot: Snapshot,
+    wanted: Mapping[str, float],
+    limit: int,
+    postings: int = POSTINGS,
+    *,
+    expansions: Mapping[str, float] | None = None,
+    among: Collection[str] | None = None,
+) -> LexicalHits:
+    """The `limit` papers that share most, by BM25, with weighted terms; ties in the order of ids.
 
-    Candidates are found by the rarest terms that come to at most `postings`, at least by one.
+    `expansions` are more terms to rank by, and do not enter the coverage. `among` names the papers
+    that may be found; all where it is None. Otherwise candidates are found by the rarest terms
+    that come to at most `postings`, at least by one.
     """
-    wanted = sorted(set(terms(question)))
-    if not wanted:
+    weights = {**(expansions or {}), **wanted}
+    held = _held_by(snapshot, sorted(weights))
+    named = {term: times for term, times in _times(weights).items() if term in held.papers}
+    if not named:
         return LexicalHits({}, 0.0)
-    held = _held_by(snapshot, wanted)
-    rare, common = _split(wanted, held.papers, postings)
-    rows = _matching(snapshot, rare, limit * _DEEPER if common else limit)
+    rare, common = (list(named), []) if among is not None else _split(named, held.papers, postings)
+    depth = limit * _DEEPER if common else limit
+    rows = _matching(snapshot, [term for term in rare for _ in range(named[term])], depth, among)
     if common:
-        rows = _completed(rows, common, held)[:limit]
+        rows = _completed(rows, {term: named[term] for term in common}, held)[:limit]
     best = [set(row[2].split()) for row in rows[:_COVERAGE_DEPTH]]
-    coverage = _coverage({term: held.weight(term) for term in wanted}, best)
+    coverage = _coverage(
+        {term: weight * held.weight(term) for term, weight in wanted.items()}, best
+    )
     return LexicalHits({row[0]: row[1] for row in rows}, coverage)
 
 
+def equally(text: str) -> dict[str, float]:
+    """The terms of a text, each with weight 1."""
+    return dict.fromkeys(sorted(set(terms(text))), 1.0)
+
+
+def _times(weights: Mapping[str, float]) -> dict[str, int]:
+    """How often a query names each term: one that is named twice counts twice in BM25.
+
+    So a weight is told in halves, and at least one; where all are equal each is named once.
+    """
+    if len(set(weights.values())) == 1:
+        return dict.fromkeys(weights, 1)
+    return {term: max(1, round(2 * weight)) for term, weight in weights.items()}
+
+
 def _split(
-    wanted: Sequence[str], papers: Mapping[str, int], most: int
+    wanted: Collection[str], papers: Mapping[str, int], most: int
 ) -> tuple[list[str], list[str]]:
     """The rarest terms, with at most `most` postings together, and the others."""
-    ordered = sorted(wanted, key=lambda term: papers.get(term, 0))
-    postings = list(accumulate(papers.get(term, 0) for term in ordered))
+    ordered = sorted(wanted, key=lambda term: (papers[term], term))
+    postings = list(accumulate(papers[term] for term in ordered))
     kept = max(1, bisect_right(postings, most))
     return ordered[:kept], ordered[kept:]
 
 
-def _matching(snapshot: Snapshot, wanted: Sequence[str], limit: int) -> list[_Row]:
+def _matching(
+    snapshot: Snapshot, wanted: Sequence[str], limit: int, among: Collection[str] | None
+) -> list[_Row]:
+    condition, values = "", [" OR ".join(quoted(term) for term in wanted)]
+    if among is not None:
+        condition = (  # the sign keeps FTS5 from asking anew for every row
+            " AND +rowid IN (SELECT id FROM papers WHERE paper_id IN"
+            " (SELECT value FROM json_each(?)))"
+        )
+        values.append(json.dumps(sorted(among)))
     return snapshot.connection.execute(
         "SELECT p.paper_id, -m.score, m.terms FROM"
         " (SELECT rowid, bm25(postings) AS score, terms FROM postings"
-        "  WHERE postings MATCH ? ORDER BY rank LIMIT ?) m"
+        f"  WHERE postings MATCH ?{condition} ORDER BY rank LIMIT ?) m"
         " JOIN papers p ON p.id = m.rowid ORDER BY m.score, p.paper_id",
-        (" OR ".join(quoted(term) for term in wanted), limit),
+        (*values, limit),
     ).fetchall()
 
 
-def _completed(rows: Sequence[_Row], common: Sequence[str], held: _Held) -> list[_Row]:
+def _completed(rows: Sequence[_Row], common: Mapping[str, int], held: _Held) -> list[_Row]:
     """`rows` with what the terms that were left out add to their scores, best first.
 
     The mean length of a paper, which BM25 compares with, is that of these papers.
@@ -98,8 +136,8 @@ def _completed(rows: Sequence[_Row], common: Sequence[str], held: _Held) -> list
     for (paper_id, score, text), count, length in zip(rows, counts, lengths, strict=True):
         norm = _K1 * (1 - _B + _B * length / mean)
         more = sum(
-            held.bm25_weight(term) * count[term] * (_K1 + 1) / (count[term] + norm)
-            for term in common
+            times * held.bm25_weight(term) * count[term] * (_K1 + 1) / (count[term] + norm)
+            for term, times in common.items()
         )
         done.append((paper_id, score + more, text))
     return sorted(done, key=lambda row: (-row[1], row[0]))

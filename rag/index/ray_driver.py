@@ -24,9 +24,9 @@ from threading import Lock, Thread
 from typing import Any
 
 from rag.errors import AskPapersError, ModelError
+from rag.index.built import BuiltWith
 from rag.index.embedding import Recipe
 from rag.index.ray_worker import Weight, Worker, release_hash
-from rag.index.reader import BuiltWith
 
 _RETRIES = 3  # of a call whose worker died, before it is taken for the call's fault
 _PAUSE_SECONDS = 1.0  # more before each further time: a worker moves to another machine

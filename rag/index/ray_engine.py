@@ -15,12 +15,12 @@ from typing import Self
 
 from rag.corpus import Limits, Refused
 from rag.errors import ConfigError
+from rag.index.built import BuiltWith
 from rag.index.embedding import Recipe
 from rag.index.engine import Embedded
 from rag.index.ray_driver import Call
 from rag.index.ray_link import Link
 from rag.index.ray_worker import Held, Mark, Sent
-from rag.index.reader import BuiltWith
 from rag.index.reading import Job, Part, read
 from rag.schema import Paper
 

@@ -16,9 +16,9 @@ from multiprocessing import Pipe
 from typing import IO, Any, TypeVar
 
 from rag.errors import ModelError
+from rag.index.built import BuiltWith
 from rag.index.embedding import Recipe
 from rag.index.ray_driver import Call, Order, Reply
-from rag.index.reader import BuiltWith
 
 Tag = TypeVar("Tag")
 

@@ -16,9 +16,9 @@ from typing import BinaryIO
 
 from rag.corpus import Limits
 from rag.errors import ModelError
+from rag.index.built import BuiltWith
 from rag.index.embedding import PROBE, Embedder, Recipe
 from rag.index.engine import Embedded, embed
-from rag.index.reader import BuiltWith
 from rag.index.reading import Job, Part, read
 from rag.schema import Paper
 

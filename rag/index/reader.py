@@ -10,84 +10,23 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-
-import numpy as np
 
 from rag.errors import IndexUnusable
+from rag.index.built import BuiltWith
 from rag.index.catalog import Catalog
-from rag.index.chunking import chunk, spread
+from rag.index.chunking import spread
 from rag.index.delta import Deltas
-from rag.index.embedding import PROBE, SAME_MODEL, Embedder, Vectors
+from rag.index.embedding import Embedder, Vectors, paper_vector
 from rag.index.manifest import Damaged, Unavailable
+from rag.index.serving import Chooser, Models, Serving
 from rag.index.snapshot import Snapshot
 from rag.index.vectors.seam import Generation, VectorIndex
-from rag.index.vetting import embed_vetted
-from rag.schema import Chunk, Paper
+from rag.schema import Paper
 
 LEFT_ALONE = 30.0  # seconds for which a server that failed is not asked again
-REBUILD = "Run `rag index --rebuild`, or go back to the former setting."
-
-
-@dataclass(frozen=True, slots=True)
-class BuiltWith:
-    """The settings that an index depends on: another value needs another index."""
-
-    embedding_model: str
-    chunk_sentences: int
-    chunk_word_pieces: int
-
-    @property
-    def key(self) -> str:
-        """What vectors are filed under."""
-        return f"{self.embedding_model}/{self.chunk_sentences}/{self.chunk_word_pieces}"
-
-    def chunks(self, paper: Paper, embedder: Embedder) -> list[Chunk]:
-        """The chunks of `paper`, in the order of the rows of its matrix."""
-        return chunk(
-            paper,
-            sentences=self.chunk_sentences,
-            word_pieces=self.chunk_word_pieces,
-            count_pieces=embedder.count_pieces,
-        )
-
-    def compare(self, snapshot: Snapshot) -> None:
-        """Check that the index in `snapshot` was built with these settings.
-
-        Raises:
-            IndexUnusable: it was not; both values are named.
-        """
-        for name in self.__slots__:
-            stored, wanted = snapshot.setting(name), str(getattr(self, name))
-            if stored is not None and stored != wanted:
-                raise IndexUnusable(
-                    f"The index was built with {name} = {stored}, the settings say {wanted}",
-                    remedy=REBUILD,
-                )
-
-
-def compare_probe(snapshot: Snapshot, embedder: Embedder) -> None:
-    """Check that the embedder gives the vectors that the index was built with.
-
-    Two models can share a name and a dimension; a probe sentence tells them apart.
-
-    Raises:
-        IndexUnusable: it is another model.
-        ModelError: the model failed, or gave what is no vector.
-    """
-    stored = snapshot.setting("probe")
-    if stored is None:
-        return
-    then = np.frombuffer(bytes.fromhex(stored), dtype=np.float32)
-    now = embed_vetted(embedder, [PROBE])[0]
-    if then.shape != now.shape or float(then @ now) < SAME_MODEL:
-        raise IndexUnusable(
-            f"The weights of {embedder.name} are not the ones that the index was built with",
-            cause="a probe sentence has another vector",
-            remedy="Run `rag models verify`, then `rag index --rebuild`.",
-        )
+_COMPARED = 5_000  # papers, some 30 MB of vectors
 
 
 class IndexReader:
@@ -96,6 +35,9 @@ class IndexReader:
     `repair` is called once when the current generation is found damaged, with the reason; it may
     build another. It is also told of one that is only unavailable, which is tried again after
     `left_alone` seconds. Until then, or until there is another, papers are searched exactly.
+
+    `models` gives the model of an index that is served with another one than `embedder`, and
+    `notify` hears of it.
     """
 
     def __init__(
@@ -106,11 +48,12 @@ class IndexReader:
         built_with: BuiltWith,
         repair: Callable[[Damaged], None],
         left_alone: float = LEFT_ALONE,
+        models: Models | None = None,
+        notify: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._catalog = catalog
         self._vectors = vectors
-        self._embedder = embedder
-        self._built_with = built_with
+        self._chooser = Chooser(embedder, built_with, models, notify)
         self._repair = repair
         self._left_alone = left_alone
         self._guard = threading.Lock()
@@ -118,7 +61,6 @@ class IndexReader:
         self._retired: Generation | None = None  # searches that began before a switch use it
         self._broken = ""  # the name of a generation that is not to be asked
         self._again = math.inf  # until this time
-        self._probed: str | None = None
         self._deltas = Deltas()
 
     @contextmanager
@@ -127,6 +69,7 @@ class IndexReader:
 
         Raises:
             IndexUnusable: there is no index, it is empty, or it was built with other settings.
+            ModelError: the model of the index failed.
         """
         generation = self._current_generation()  # before the snapshot, so that it is not newer
         with self._catalog.reading() as snapshot:
@@ -135,11 +78,10 @@ class IndexReader:
                     f"The index in {self._catalog.path.parent} holds no papers",
                     remedy="Run `rag index` on your files.",
                 )
-            self._built_with.compare(snapshot)
-            self._probe(snapshot)
-            yield IndexState(
-                snapshot, generation, self._built_with, self._embedder, self._deltas, self._lost
-            )
+            serving = self._chooser.choose(snapshot)
+            if generation is not None and generation.facts.model != serving.built_with.key:
+                generation = None  # it is of the model before, and the next one is being built
+            yield IndexState(snapshot, generation, serving, self._deltas, self._lost)
 
     def close(self) -> None:
         """Close what is open."""
@@ -194,13 +136,7 @@ class IndexReader:
             usable = self._generation
         if usable is None or (usable.name == self._broken and time.monotonic() < self._again):
             return None
-        return usable if usable.facts.model == self._built_with.key else None
-
-    def _probe(self, snapshot: Snapshot) -> None:
-        stored = snapshot.setting("probe")
-        if stored != self._probed:
-            compare_probe(snapshot, self._embedder)
-            self._probed = stored
+        return usable
 
 
 class IndexState:
@@ -210,19 +146,18 @@ class IndexState:
         self,
         snapshot: Snapshot,
         generation: Generation | None,
-        built_with: BuiltWith,
-        embedder: Embedder,
+        serving: Serving,
         deltas: Deltas,
         lost: Callable[[Generation, Damaged], None],
     ) -> None:
         self.snapshot = snapshot
+        self.embedding_model = serving.name
         self._generation = generation
-        self._built_with = built_with
-        self._embedder = embedder
+        self._serving = serving
         self._deltas = deltas
         self._lost = lost
-        self._key = built_with.key
-        self._dimension = embedder.dimension
+        self._key = serving.built_with.key
+        self._dimension = serving.dimension
 
     @property
     def name(self) -> str:
@@ -230,24 +165,38 @@ class IndexState:
         generation = self._generation.name if self._generation else "exact"
         return f"revision {self.snapshot.revision}, {generation}"
 
-    def nearest(self, vector: Vectors, limit: int) -> dict[str, float]:
+    def embed(self, questions: Sequence[str]) -> Vectors:
+        """Questions as unit vectors among those of this state, shape (questions, dimension).
+
+        Raises:
+            ModelError: the embedding model failed, or gave what is no vector.
+        """
+        return self._serving.embed(questions)
+
+    def nearest(
+        self, vector: Vectors, limit: int, among: Collection[str] | None = None
+    ) -> dict[str, float]:
         """Cosine similarity by paper id of the `limit` papers nearest to a unit vector.
 
-        A generation that breaks is given up, and every paper compared instead.
+        `among` names the papers that may be found; all where it is None. Few are compared one by
+        one. A generation that breaks is given up, and every paper compared instead.
         """
+        if among is not None and len(among) <= _COMPARED:
+            matrices = self.chunk_matrices(sorted(among))
+            return _best({k: float(paper_vector(m) @ vector) for k, m in matrices.items()}, limit)
         since = 0
         found: dict[str, float] = {}
         if self._generation is not None:
             try:
-                found = self._from_generation(self._generation, vector, limit)
+                found = self._from_generation(self._generation, vector, limit, among)
                 since = self._generation.facts.revision
             except Damaged as fault:
                 self._lost(self._generation, fault)
                 self._generation = None
         delta = self._deltas.since(self.snapshot, since, self._key, self._dimension)
-        found |= delta.compare(vector)
-        best = sorted(found.items(), key=lambda item: (-item[1], item[0]))
-        return dict(best[:limit])
+        compared = delta.compare(vector)
+        found |= {k: c for k, c in compared.items() if among is None or k in among}
+        return _best(found, limit)
 
     def chunk_matrices(self, paper_ids: list[str]) -> dict[str, Vectors]:
         """Chunk vectors of the named papers, shape (chunks, dimension)."""
@@ -255,16 +204,28 @@ class IndexState:
 
     def by_sentence(self, paper: Paper, similarities: Sequence[float]) -> list[float]:
         """Similarity of each sentence of `paper` from those of its chunks."""
-        return spread(paper, self._built_with.chunks(paper, self._embedder), similarities)
+        return spread(paper, self._serving.chunks(paper), similarities)
 
     def _from_generation(
-        self, generation: Generation, vector: Vectors, limit: int
+        self,
+        generation: Generation,
+        vector: Vectors,
+        limit: int,
+        among: Collection[str] | None,
     ) -> dict[str, float]:
-        """Papers whose present content is hit; asked again for more where many are gone."""
+        """Papers whose present content is hit; asked again for more where many do not count."""
         asked = limit
         while True:
             hits = dict(generation.query(vector, asked))
-            shown = self.snapshot.shown(hits)
+            shown = {
+                content: paper_id
+                for content, paper_id in self.snapshot.shown(hits).items()
+                if among is None or paper_id in among
+            }
             if len(shown) >= limit or len(hits) < asked or asked >= generation.facts.rows:
                 return {shown[content]: hits[content] for content in hits if content in shown}
             asked *= 2
+
+
+def _best(found: dict[str, float], limit: int) -> dict[str, float]:
+    return dict(sorted(found.items(), key=lambda item: (-item[1], item[0]))[:limit])

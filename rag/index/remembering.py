@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rag.index.embedding import Embedder, Vectors
+from rag.index.embedding import PROBE, Embedder, Vectors
 from rag.index.vetting import embed_vetted
 
 REMEMBERED = 4_096  # texts; 6 MB of vectors of 384 numbers, and the texts themselves
@@ -41,10 +41,16 @@ class RememberingEmbedder:
     def embed(self, texts: Sequence[str]) -> Vectors:
         """See `Embedder.embed`. What cannot be a vector is not remembered.
 
+        The probe is embedded where the model may have changed under its name: it is always asked
+        for anew, and all is forgotten.
+
         Raises:
             ModelError: the embedder failed, or gave what is no vector.
         """
         model = self.name
+        if PROBE in texts:
+            with self._lock:
+                self._known.clear()
         found = {text: self._remembered((model, text)) for text in texts}
         missing = [text for text, vector in found.items() if vector is None]
         if missing:

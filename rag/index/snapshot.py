@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import sqlite3
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -54,6 +55,10 @@ class Snapshot:
     def is_empty(self) -> bool:
         """Whether there is no paper at all."""
         return self.connection.execute("SELECT 1 FROM papers LIMIT 1").fetchone() is None
+
+    def size(self) -> int:
+        """How many papers there are."""
+        return int(self.connection.execute("SELECT count(*) FROM papers").fetchone()[0])
 
     def counts(self) -> Counts:
         """How many papers, files and sentences there are."""
@@ -143,12 +148,17 @@ class Snapshot:
         self, model: str, contents: Iterable[str], dimension: int
     ) -> dict[str, Vectors]:
         """Chunk vectors, shape (chunks, dimension), of those contents that have them."""
+        stored = self.vector_bytes(model, contents)
+        return {content: _matrix(blob, dimension) for content, blob in stored.items()}
+
+    def vector_bytes(self, model: str, contents: Iterable[str]) -> dict[str, bytes]:
+        """What is stored for those contents, whatever its dimension may be."""
         rows = self.connection.execute(
             "SELECT content, matrix FROM vectors WHERE model = ?"
             " AND content IN (SELECT value FROM json_each(?))",
             (model, json.dumps(list(contents))),
         )
-        return {content: _matrix(blob, dimension) for content, blob in rows}
+        return dict(rows.fetchall())
 
     def sample(self, model: str, revision: int, dimension: int, count: int) -> list[Vectors]:
         """Chunk vectors of about `count` papers not newer than `revision`, spread evenly."""
@@ -167,6 +177,35 @@ class Snapshot:
         )
         return [_matrix(blob, dimension) for (blob,) in rows]
 
+    def drawn(self, model: str, count: int, seed: int) -> list[Paper]:
+        """At most `count` texts of papers that have vectors of `model`, drawn at random.
+
+        The same for the same collection, in the order of their papers.
+        """
+        having = [
+            row[0]
+            for row in self.connection.execute(
+                "SELECT t.id FROM papers p JOIN texts t ON t.id = p.text"
+                " JOIN vectors v ON v.content = t.content AND v.model = ? ORDER BY p.id",
+                (model,),
+            )
+        ]
+        chosen = random.Random(seed).sample(having, min(count, len(having)))
+        rows = self.connection.execute(
+            "SELECT content, title, title_derived, text, sentences FROM texts"
+            " WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id",
+            (json.dumps(chosen),),
+        )
+        return [_bare_paper(*row) for row in rows]
+
+    def vector_rows(self, embedding_model: str) -> list[int]:
+        """Where the vectors of an embedding model stand, however the papers were cut."""
+        prefix = f"{embedding_model}/"
+        rows = self.connection.execute(
+            "SELECT rowid FROM vectors WHERE substr(model, 1, ?) = ?", (len(prefix), prefix)
+        )
+        return [row[0] for row in rows]
+
     def unembedded(self, model: str, after: int, limit: int) -> list[tuple[int, Paper]]:
         """The next texts, staged or published, that have no vectors of `model`, as papers."""
         rows = self.connection.execute(
@@ -176,6 +215,10 @@ class Snapshot:
             (after, model, limit),
         )
         return [(row[0], _bare_paper(*row[1:])) for row in rows]
+
+    def count_texts(self) -> int:
+        """How many texts there are, shown or not."""
+        return int(self.connection.execute("SELECT count(*) FROM texts").fetchone()[0])
 
     def count_unembedded(self, model: str) -> int:
         """How many texts have no vectors of `model`."""

@@ -9,34 +9,28 @@ generation of vectors is built when the papers outside the current one have beco
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from rag.corpus.files import find_sources
 from rag.errors import InputError
+from rag.index.building import Builder, done_so_far, stay
+from rag.index.built import BuiltWith, probe_of
 from rag.index.catalog import LOCK, Catalog
-from rag.index.embedding import PROBE, Embedder, paper_vector
+from rag.index.embedding import Embedder
 from rag.index.engine import Engine, LocalEngine
 from rag.index.filling import Filler
 from rag.index.grouping import regroup, remove
 from rag.index.intake import DEFAULT, Intake, Options, Work
 from rag.index.lock import write_lock
-from rag.index.manifest import Damaged, Unsearchable
-from rag.index.reader import BuiltWith
 from rag.index.report import Failure, Notice, Progress, Report
 from rag.index.standing import conflicts, keep_refused
 from rag.index.vectors.local import Generations
-from rag.index.vectors.seam import Facts, Unreachable, VectorIndex
-from rag.index.vetting import embed_vetted
+from rag.index.vectors.seam import VectorIndex
 from rag.index.writer import Writer
 
-_SMALLEST_GENERATION = 16
-_DELTA_ROWS = 256
-_DELTA_SHARE = 0.1
 _GROUPED_AT_ONCE = 1_000  # records: small files together, whose terms would else be many segments
-_ALIKE = "papers too much alike for an index of vectors"  # how many there were; see Unsearchable
 _SHRINKS_FROM = 20  # papers below which losing more than half is nothing to ask back about
 
 
@@ -70,6 +64,7 @@ class Indexer:
         self._built_with = built_with
         self._progress = progress
         self._intake = Intake(self.catalog, built_with, engine, progress)
+        self._builder = Builder(self.catalog, self.vectors, progress)
         self._filler = Filler(self.catalog, embedder, built_with, engine, progress)
 
     def sync(self, paths: Sequence[Path], options: Options = DEFAULT) -> Report:
@@ -93,8 +88,8 @@ class Indexer:
             with self.catalog.writing() as writer:
                 report = self._publish(writer, work, embedded, options)
             self.catalog.checkpoint()
-            with _papers_safe():
-                self._refresh_generation()
+            with done_so_far("The papers are indexed, but their vectors are not"):
+                self._builder.refresh()
             return report
 
     def rebuild(self) -> Report:
@@ -111,17 +106,15 @@ class Indexer:
                     writer.renew_papers(revision)
                 self._record_settings(writer)
                 total = writer.counts()
-            with _papers_safe():
-                self._build_generation()
+            with done_so_far("The papers are indexed, but their vectors are not"):
+                self._builder.build()
             return Report(0, 0, 0, total.papers, 0, embedded, (), (), total, revision)
 
     def rebuild_vectors(self) -> None:
-        """Make a new generation from the stored vectors; nothing is embedded."""
+        """Make a new generation from the vectors of the index, whatever the settings are."""
         with write_lock(self._lock):
             self.catalog.create()
-            with self.catalog.reading() as snapshot:
-                self._built_with.compare(snapshot)
-            self._build_generation()
+            self._builder.build()
 
     def close(self) -> None:
         """Let go of catalog and vectors."""
@@ -191,65 +184,8 @@ class Indexer:
         )
 
     def _record_settings(self, writer: Writer) -> None:
-        for name in BuiltWith.__slots__:
-            writer.set(name, str(getattr(self._built_with, name)))
-        writer.set("probe", embed_vetted(self._embedder, [PROBE])[0].tobytes().hex())
-
-    # --- generations
-
-    def _refresh_generation(self) -> None:
-        """Build a generation when there is none that is sound and nearly complete."""
-        self.vectors.clean()
-        try:
-            current = self.vectors.current()
-        except Damaged:
-            current = None
-        with self.catalog.reading() as snapshot:
-            total = snapshot.counts().papers
-            if current is not None and current.facts.model == self._built_with.key:
-                added = snapshot.count_since(current.facts.revision)
-                gone = current.facts.rows - (total - added)
-                if added + gone <= max(_DELTA_ROWS, _DELTA_SHARE * total):
-                    return
-            alike = snapshot.setting(_ALIKE)
-            if current is None and alike and abs(total - int(alike)) <= _DELTA_SHARE * total:
-                return
-        self._build_generation()
-
-    def _build_generation(self) -> None:
-        key, dimension = self._built_with.key, self._embedder.dimension
-        with self.catalog.reading() as snapshot:
-            total = snapshot.counts().papers
-            if total < _SMALLEST_GENERATION:
-                self.vectors.discard()
-                return
-            rows = (
-                (content, paper_vector(matrix))
-                for _, content, matrix in snapshot.matrices_since(key, 0, dimension)
-            )
-            self._progress("building", 0, total)
-            try:
-                self.vectors.build(rows, Facts(key, dimension, total, snapshot.revision))
-                alike = ""
-            except Unsearchable:
-                self.vectors.discard()  # searched exactly
-                alike = str(total)
-        with self.catalog.writing() as writer:
-            writer.set(_ALIKE, alike)
-        self._progress("building", total, total)
-
-
-@contextmanager
-def _papers_safe() -> Iterator[None]:
-    """Tell with a failure of the vectors' server that the papers are in all the same."""
-    try:
-        yield
-    except Unreachable as error:
-        raise type(error)(
-            f"The papers are indexed, but their vectors are not: {error.what}",
-            cause=error.cause,
-            remedy=f"{error.remedy} Until the next `rag index` they are searched exactly.".strip(),
-        ) from error
+        self._built_with.record(writer, probe_of(self._embedder))
+        stay(writer, self._built_with.embedding_model)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rag.index import lexical
@@ -68,6 +68,10 @@ class Writer(Snapshot):
             "DELETE FROM vectors WHERE substr(model, 1, ?) = ?",
             (len(embedding_model) + 1, f"{embedding_model}/"),
         )
+
+    def drop_vectors(self, rows: Sequence[int]) -> None:
+        """Remove the vectors that stand at the given places; see `vector_rows`."""
+        self.connection.executemany("DELETE FROM vectors WHERE rowid = ?", [(row,) for row in rows])
 
     def renew_papers(self, revision: int) -> None:
         """Have every paper count as new: no earlier generation speaks for it."""

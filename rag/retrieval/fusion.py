@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 Scores = Mapping[str, float]
+LISTS = ("dense", "lexical", "sentence", "aspect")
 
 _LEAST = 1e-4
 

@@ -76,7 +76,7 @@ def _by_title(snapshot: Snapshot, wanted: str) -> list[str]:
 def _by_text(snapshot: Snapshot, wanted: str) -> list[str]:
     """The one paper that has the name in its text; of several, the one that has it most."""
     name = re.compile(rf"(?<!\w){re.escape(normalise(wanted))}(?!\w)")
-    near = snapshot.papers(lexical.search(snapshot, wanted, 20).scores)
+    near = snapshot.papers(lexical.search(snapshot, lexical.equally(wanted), 20).scores)
     counts = {key: len(name.findall(normalise(paper.text))) for key, paper in near.items()}
     most = max(counts.values(), default=0)
     return [key for key, count in counts.items() if count == most] if most else []

@@ -8,88 +8,111 @@ weights that depend on how much of the question BM25 could meet.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import cast
 
 import numpy as np
 
+from rag.errors import UsageError
 from rag.index import lexical
-from rag.index.embedding import Embedder, Vectors, unit
+from rag.index.browse import Filter
+from rag.index.embedding import Vectors, unit
 from rag.index.reader import IndexReader, IndexState
-from rag.index.vetting import embed_vetted
+from rag.index.vocabulary import written
 from rag.retrieval.evidence import Wanted, score_sentences, top
 from rag.retrieval.expansion import Help
-from rag.retrieval.fusion import Weights, best, fuse
-from rag.retrieval.query import Question, aspects
+from rag.retrieval.fusion import Scores, Weights, best, fuse
+from rag.retrieval.query import Query, Question, aspects
+from rag.retrieval.understanding import understand
 from rag.schema import Hit, Paper
-from rag.text import terms
 
 _DEPTH = 100
+_OTHER_CASE = 0.5  # what BM25 counts for a paper that has "sail" where SAIL was asked
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
     """Papers for a question, best first, and the state of the index that they come from.
 
-    `timings` holds seconds by stage: embed, dense, lexical, sentences, fuse, evidence. `vectors`
-    has the vector of each sentence of each hit, shape (sentences, dimension), by paper id;
-    `help` is what a model did for the search.
+    `query` is what the question was understood as. `timings` holds seconds by stage: understand,
+    embed, dense, lexical, sentences, fuse, evidence. `vectors` has
+    the vector of each sentence of each hit, shape (sentences, dimension), by paper id; `help` is
+    what a model did for the search.
     """
 
-    question: Question
+    query: Query
     hits: tuple[Hit, ...]
     index_state: str
     coverage: float
+    embedding_model: str
     timings: Mapping[str, float] = field(default_factory=dict, compare=False)
     vectors: Mapping[str, Vectors] = field(default_factory=dict, compare=False, repr=False)
     help: Help = field(default_factory=Help)
+
+    @property
+    def question(self) -> Question:
+        """The question as it was asked."""
+        return self.query.asked
 
 
 class Searcher:
     """Searches an index. Safe for use by several threads."""
 
-    def __init__(self, reader: IndexReader, embedder: Embedder, weights: Weights) -> None:
+    def __init__(self, reader: IndexReader, weights: Weights) -> None:
         self._reader = reader
-        self._embedder = embedder
         self._weights = weights
 
     def search(
-        self, question: Question, limit: int, *, sentences: int = 2, beside: str = ""
+        self,
+        question: Question,
+        limit: int,
+        *,
+        sentences: int = 2,
+        filters: Sequence[Filter] = (),
+        beside: str = "",
     ) -> Found:
         """The `limit` best papers, each with its `sentences` most relevant sentences.
 
+        `filters` say what papers must have beside what the question says.
         `beside` is a text such as an answer may have: what is searched by meaning is the mean of
         its vector and the question's (Gao et al. 2022, who average in the same way).
 
         Raises:
+            UsageError: no paper is asked for.
             IndexUnusable: there is no index that can be searched with the present settings.
             ModelError: the embedding model failed, or gave what is no vector.
         """
+        if limit < 1:
+            raise UsageError(f"{limit} papers were asked for", remedy="Ask for one or more.")
         stages = _Stages()
-        with stages.timed("embed"):
-            parts = aspects(question.text) if self._weights.aspect else []
-            vectors = embed_vetted(self._embedder, [question.text, *parts, *filter(None, [beside])])
-            if beside:
-                vectors = _averaged(vectors, self._embedder.name)
         with self._reader.state() as state:
-            return self._search(state, question, vectors, limit, sentences, stages)
+            with stages.timed("understand"):
+                query = understand(question, state.snapshot, filters)
+            if query.papers is not None and not query.papers:
+                return Found(query, (), state.name, 0.0, state.embedding_model, stages.seconds)
+            with stages.timed("embed"):
+                parts = aspects(query.text) if self._weights.aspect else []
+                vectors = state.embed([query.text, *parts, *filter(None, [beside])])
+                if beside:
+                    vectors = _averaged(vectors, state.embedding_model)
+            return self._search(state, query, vectors, limit, sentences, stages)
 
     def _search(
         self,
         state: IndexState,
-        question: Question,
+        query: Query,
         vectors: Vectors,
         limit: int,
         sentences: int,
         stages: _Stages,
     ) -> Found:
-        depth = max(_DEPTH, limit)
+        depth = max(_DEPTH, min(limit, state.snapshot.size()))
         with stages.timed("dense"):
-            dense = state.nearest(vectors[0], depth)
+            dense = state.nearest(vectors[0], depth, query.papers)
         with stages.timed("lexical"):
-            words = lexical.search(state.snapshot, question.text, depth)
+            words = _by_words(state, query, depth)
         with stages.timed("sentences"):
             matrices = state.chunk_matrices([*{**dense, **words.scores}])
             similar = compare(matrices, vectors)
@@ -102,17 +125,18 @@ class Searcher:
                 "aspect": best({key: _aspect(s) for key, s in similar.items()}, depth),
             }
             parts = fuse(lists, shares)
-            ranked = best({key: sum(part.values()) for key, part in parts.items()}, limit)
+            ranked = best(_scores(parts, dense, words.scores, query), limit)
         with stages.timed("evidence"):
             papers = state.snapshot.papers(ranked)
-            wanted = _wanted(state, question, vectors[0], shares["lexical"])
+            wanted = _wanted(state, query, vectors[0], shares["lexical"])
             hits, rows = [], {}
             for key, score in ranked.items():
                 spread = state.by_sentence(papers[key], similar[key][:, 0].tolist())
                 evidence = top(score_sentences(papers[key], spread, wanted), sentences)
                 hits.append(Hit(papers[key], score, evidence, parts[key]))
                 rows[key] = _of_sentences(state, papers[key], matrices[key])
-        return Found(question, tuple(hits), state.name, words.coverage, stages.seconds, rows)
+        facts = (state.name, words.coverage, state.embedding_model)
+        return Found(query, tuple(hits), *facts, stages.seconds, rows)
 
 
 class _Stages:
@@ -163,9 +187,36 @@ def _of_sentences(state: IndexState, paper: Paper, matrix: Vectors) -> Vectors:
     return cast("Vectors", matrix[np.array(holders, dtype=int)])
 
 
-def _wanted(state: IndexState, question: Question, vector: Vectors, share: float) -> Wanted:
-    frequencies = lexical.inverse_frequencies(state.snapshot, sorted(set(terms(question.text))))
-    return Wanted(vector, frequencies, share)
+def _scores(
+    parts: Mapping[str, Mapping[str, float]], dense: Scores, words: Scores, query: Query
+) -> dict[str, float]:
+    """The score of each paper that was found: what the lists gave.
+
+    A paper is found by a word, by a meaning that is not the contrary (a cosine below 0), or by
+    having passed a filter; that the index can name a nearest paper to anything is no finding.
+    """
+    near = {key for key, cosine in dense.items() if cosine >= 0}
+    found = words.keys() | near if query.papers is None else query.papers
+    scores = {key: sum(part.values()) for key, part in parts.items() if key in found}
+    return {key: score for key, score in scores.items() if score > 0}
+
+
+def _by_words(state: IndexState, query: Query, limit: int) -> lexical.LexicalHits:
+    """What BM25 finds; an acronym in capitals prefers the papers that write it so, if any does."""
+    found = lexical.search(
+        state.snapshot, query.terms, limit, expansions=query.expansions, among=query.papers
+    )
+    exact = written(state.snapshot, query.capitals, found.scores) if query.capitals else None
+    if not exact:
+        return found
+    scores = {k: s if k in exact else _OTHER_CASE * s for k, s in found.scores.items()}
+    return replace(found, scores=best(scores, limit))
+
+
+def _wanted(state: IndexState, query: Query, vector: Vectors, share: float) -> Wanted:
+    frequencies = lexical.inverse_frequencies(state.snapshot, sorted(query.terms))
+    weighted = {term: query.terms[term] * weight for term, weight in frequencies.items()}
+    return Wanted(vector, weighted, share)
 
 
 __all__ = ["Found", "Searcher"]

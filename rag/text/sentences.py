@@ -17,6 +17,11 @@ MATHS = re.compile(
 _BRACKETS = re.compile(
     r"\([^()\n]{1,400}\)|\[[^\[\]\n]{1,400}\]|（[^（）\n]{1,400}）|「[^「」]*」|『[^『』]*』"
 )
+_CJK = re.compile(
+    "[\u3001-\u3098\u309b-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\uff01-\uff65]"
+)
+_COMMA = re.compile("[，、；：]")
+_MOST_CJK = 240  # of the 254 word pieces that an embedding model reads
 _MARK, _NEAR = 16, 80  # how far around a mark it is read, in characters
 _IS_QUOTED = re.compile(r"[」』”][とっ、，]")  # the quotation goes on: 「はい。」と言った。
 _WORD_BEFORE = re.compile(r"(\S+)$")
@@ -45,7 +50,8 @@ def split_sentences(text: str) -> list[tuple[int, int]]:
 
     Everything that is not white space belongs to exactly one sentence. A full stop ends none
     inside `$…$` or brackets, after an abbreviation or an initial, in a decimal, or before a word
-    in lower case.
+    in lower case. A run of CJK characters longer than an embedding model reads is cut at a comma,
+    or where it must be.
     """
     masked = _masked(text)
     items = {match.start() for match in _NEW_ITEM.finditer(text) if not masked[match.start()]}
@@ -55,7 +61,21 @@ def split_sentences(text: str) -> list[tuple[int, int]]:
         if end in items or (not masked[end - 1] and _ends_sentence(text, begin, end)):
             cuts.append(end)
             begin = end
+    for start, end in zip([0, *sorted(cuts)], [*sorted(cuts), len(text)], strict=True):
+        if end - start > _MOST_CJK:
+            cuts.extend(_cuts_of_a_long_run(text, start, end))
     return list(_spans(text, sorted(set(cuts))))
+
+
+def _cuts_of_a_long_run(text: str, start: int, end: int) -> Iterator[int]:
+    """Where to cut so that no stretch has more than 240 CJK characters, each a word piece."""
+    places = [match.start() for match in _CJK.finditer(text, start, end)]
+    while len(places) > _MOST_CJK:
+        limit = places[_MOST_CJK]
+        commas = [mark.end() for mark in _COMMA.finditer(text, places[_MOST_CJK // 2], limit)]
+        cut = commas[-1] if commas else limit
+        yield cut
+        places = [place for place in places if place >= cut]
 
 
 def _ends(text: str) -> Iterator[int]:
