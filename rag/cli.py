@@ -133,14 +133,18 @@ def search(
     explain: Annotated[
         bool, typer.Option("--explain", help="Tell what was understood, and why each was found.")
     ] = False,
+    llm: Annotated[
+        str | None, typer.Option("--llm", help="A model that helps: auto, openai or local; none.")
+    ] = None,
     batch: Batch = None,
     out: Out = None,
     as_json: AsJson = False,
     data_dir: DataDir = None,
     config_file: ConfigFile = None,
 ) -> None:
-    """Find papers, each with the sentences that match best."""
-    with _assistant(data_dir=data_dir, file=config_file, top_k=k, llm="none") as assistant:
+    """Find papers, each with the sentences that match best; without a model unless one is named."""
+    flags: dict[str, Any] = {"top_k": k, "llm": llm or "none"}
+    with _assistant(data_dir=data_dir, file=config_file, **flags) as assistant:
         from rag import jsonform, terminal
         from rag.index.browse import filters_of
 

@@ -43,6 +43,8 @@ OPENAI_VARIABLES = {
     "OPENAI_MODEL": "openai_model",
 }
 
+EXPANSIONS = frozenset({"translate", "rewrite", "hypothesis", "decompose"})
+
 _READING = frozenset(
     {
         *("max_file_mb", "max_record_chars", "max_records"),
@@ -154,6 +156,18 @@ class Config(BaseModel):
         0, ge=0, description="tokens that one run of the program may use; 0: no limit"
     )
 
+    expand: str = Field(
+        "auto",
+        description="how the writer helps to search: auto, off, or some of translate, rewrite, "
+        "hypothesis, decompose, separated by commas",
+    )
+    rerank: Literal["auto", "llm", "off"] = Field(
+        "auto",
+        description="who orders the first papers: llm: the writer; auto: a server, where the "
+        "question's words do not",
+    )
+    help_seconds: Seconds = Field(5.0, description="seconds for each step of such help")
+
     max_question_chars: int = Field(8_000, ge=1, le=1_000_000, description="longest question")
     top_k: int = Field(10, ge=1, le=1_000, description="papers that a search returns")
     weight_dense: Share = Field(0.20, description="share of a paper's own vector in its score")
@@ -165,12 +179,20 @@ class Config(BaseModel):
     lexical_coverage: Share = Field(
         0.40, description="share of a question's weight that BM25 must meet to count in full"
     )
-    evidence_papers: int = Field(4, ge=1, le=50, description="papers that an answer draws on")
+    evidence_papers: int = Field(6, ge=1, le=50, description="papers that an answer draws on")
     evidence_sentences: int = Field(
-        9, ge=1, le=100, description="sentences that an answer draws on, at most"
+        0,
+        ge=0,
+        le=100,
+        description="sentences that an answer draws on, at most; 0: 9 for the embedded model, "
+        "else 12",
     )
     evidence_chars: int = Field(
-        1_400, ge=100, le=1_000_000, description="characters of those sentences together, at most"
+        0,
+        ge=0,
+        le=1_000_000,
+        description="characters of those sentences together, at most; 0: 1,400 for the embedded "
+        "model, else 2,400",
     )
 
     host: str = Field("127.0.0.1", description="address of the chat page")
@@ -188,6 +210,14 @@ class Config(BaseModel):
     @classmethod
     def _url_is_plain(cls, url: str | None) -> str | None:
         return _checked_url(url, "OPENAI_API_KEY") if url else None
+
+    @field_validator("expand")
+    @classmethod
+    def _steps_are_known(cls, expand: str) -> str:
+        steps = [step.strip() for step in expand.split(",")]
+        if expand not in {"auto", "off"} and not set(steps) <= EXPANSIONS:
+            raise ValueError(f"must be auto, off, or some of {', '.join(sorted(EXPANSIONS))}")
+        return ",".join(steps)
 
     @field_validator("embedding_base_url")
     @classmethod

@@ -136,4 +136,4 @@ def _server(config: Config) -> str:
     finally:
         client.close()
     named = ", ".join(offered[:5]) or "no list of models"
-    return f"{client.name}; it offers {named}; questions and chosen sentences are sent there"
+    return f"{client.name}; it offers {named}; questions and sentences of papers are sent there"

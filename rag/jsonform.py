@@ -28,6 +28,8 @@ def found(result: Found) -> Json:
         "query": result.question.text,
         "understood": _understood(result.query),
         "hits": [_hit(hit) for hit in result.hits],
+        "help": [asdict(step) | {"texts": list(step.texts)} for step in result.help.steps],
+        "note": result.help.note,
     }
 
 

@@ -60,6 +60,8 @@ def show_explained(found: Found) -> None:
 
 
 def _show_hits(found: Found, explained: Callable[[Hit], str]) -> None:
+    if found.help.note:
+        err.print(f"[yellow]Note: {_text(found.help.note)}.[/]")
     if not found.hits:
         out.print(f"Nothing was found{''.join(f'; {_text(n)}' for n in found.query.notes)}.")
     for rank, hit in enumerate(found.hits, start=1):

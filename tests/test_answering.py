@@ -20,6 +20,7 @@ from rag.answering.abstention import REFUSAL
 from rag.answering.assistant import Assistant, last_answer
 from rag.answering.citations import read_marks
 from rag.answering.events import CitationAdded, ClaimMade, Done, Notice
+from rag.answering.finding import Finder
 from rag.answering.generation import ContextTooSmall, Finish, SchemaUnsupported
 from rag.answering.writing import ModelWriter, QuotingWriter, Writer
 from rag.config import Config
@@ -49,8 +50,8 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Library:
 def assisting(library: Library, writer: Writer, **settings: object) -> Iterator[Assistant]:
     config = Config.model_validate({"embedding_model": "by hand", **settings})
     with library.reader() as reader:
-        searcher = Searcher(reader, WEIGHTS)
-        yield Assistant(config, reader, searcher, writer)
+        finder = Finder(Searcher(reader, WEIGHTS))
+        yield Assistant(config, reader, finder, writer)
 
 
 def scripted(
@@ -346,12 +347,16 @@ def test_a_rendered_prompt_word_for_word() -> None:
     assert rendered.user == f"{SHOWN}\n\nQuestion: What is $most?"
 
 
+VALUES = {"answer": "most evidence", "summary": "most evidence", "rerank": "papers"}
+
+
 @pytest.mark.parametrize("name", [path.stem for path in (ROOT / "prompts").glob("*.md")])
 def test_a_prompt_and_its_values_must_agree(name: str) -> None:
-    values = {"most": 3, "evidence": "E", "question": "Q"}
+    others = VALUES.get(name.removesuffix("-text"), "").split()
+    values = {"question": "Q", **dict.fromkeys(others, "V")}
     assert prompting.render(name, values).version.startswith(f"{name}@")
-    with pytest.raises(ConfigError, match=rf"{name} .*\(most\)"):
-        prompting.render(name, {"evidence": "E", "question": "Q"})
+    with pytest.raises(ConfigError, match=rf"{name} .*\({', '.join(sorted(values))}\)"):
+        prompting.render(name, {})
     with pytest.raises(ConfigError, match=rf"{name} .*\(unknown\)"):
         prompting.render(name, values | {"unknown": 1})
 

@@ -18,6 +18,7 @@ from library import WEIGHTS, Library
 
 from rag import jsonform, terminal
 from rag.answering.assistant import Assistant
+from rag.answering.finding import Finder
 from rag.answering.writing import ModelWriter, QuotingWriter, Writer
 from rag.config import Config
 from rag.corpus import Content, Record, Rejected, find_files, read_papers
@@ -58,8 +59,8 @@ def records_file(library: Library, *records: object, name: str = "papers.json") 
 def ask(library: Library, question: str, writer: Writer | None = None) -> Answer:
     config = Config.model_validate({"embedding_model": "by hand"})
     with library.reader() as reader:
-        searcher = Searcher(reader, WEIGHTS)
-        return Assistant(config, reader, searcher, writer or QuotingWriter()).answer(question)
+        finder = Finder(Searcher(reader, WEIGHTS))
+        return Assistant(config, reader, finder, writer or QuotingWriter()).answer(question)
 
 
 def by_words(library: Library, query: str) -> dict[str, float]:

@@ -35,6 +35,7 @@ from rag.answering.assistant import Assistant, last_answer
 from rag.answering.budget import Budget, BudgetedGenerator, BudgetSpent
 from rag.answering.citations import read_marks
 from rag.answering.events import Notice
+from rag.answering.finding import Finder
 from rag.answering.generation import Completion, Request
 from rag.answering.local import LocalGenerator
 from rag.answering.parts import writer_of
@@ -73,8 +74,8 @@ def settings(**given: object) -> Config:
 @contextmanager
 def assisting(library: Library, writer: Writer) -> Iterator[Assistant]:
     with library.reader() as reader:
-        searcher = Searcher(reader, WEIGHTS)
-        with Assistant(settings(), reader, searcher, writer) as assistant:
+        finder = Finder(Searcher(reader, WEIGHTS))
+        with Assistant(settings(), reader, finder, writer) as assistant:
             yield assistant
 
 

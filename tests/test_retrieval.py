@@ -18,11 +18,10 @@ from library import Library, abstract, paper, sentences
 from rag.answering.assistant import Assistant
 from rag.config import load
 from rag.errors import ConfigError, PaperNotFound, UsageError
-from rag.retrieval.evidence import Wanted, choose, score_sentences, top
+from rag.retrieval.evidence import Wanted, score_sentences, top
 from rag.retrieval.fusion import Weights, best, fuse, min_max
 from rag.retrieval.lookup import find_paper
 from rag.retrieval.query import aspects, read_question
-from rag.schema import Evidence, Hit
 
 # --- by hand
 
@@ -126,30 +125,6 @@ def test_a_sentence_scores_by_the_words_it_shares_and_by_its_similarity() -> Non
     assert [item.score for item in scored] == pytest.approx([1 / 3 + 0.1, 0.5 + 0.2, 0.3])
     assert [item.index for item in top(scored, 2)] == [1, 0]
     assert all(one.text[item.start : item.end] == item.text for item in scored)
-
-
-def evidence(name: str, index: int, score: float) -> Evidence:
-    return Evidence(name, index, f"{name}{index}", 0, 2, score)
-
-
-def test_sentences_to_answer_from_are_of_the_first_papers_and_the_best_of_them() -> None:
-    hits = [
-        Hit(paper("a", "x"), 0.9, (evidence("a", 0, 0.5), evidence("a", 1, 0.1))),
-        Hit(paper("b", "x"), 0.6, (evidence("b", 0, 0.7), evidence("b", 1, 0.7))),
-        Hit(paper("c", "x"), 0.5, (evidence("c", 0, 1.0),)),
-    ]
-    chosen = choose(hits, papers=2, sentences=3, chars=1000)
-    assert [(hit.paper.id, item.index) for hit, item in chosen] == [("a", 0), ("b", 0), ("b", 1)]
-    assert choose(hits, papers=3, sentences=1, chars=1000)[0][1].paper_id == "c"
-    assert choose([], papers=3, sentences=3, chars=1000) == []
-
-
-def test_a_sentence_too_long_for_what_may_be_read_gives_way_to_a_shorter_one() -> None:
-    long = Evidence("a", 1, "x" * 50, 0, 50, 0.9)
-    hits = [Hit(paper("a", "x"), 0.9, (evidence("a", 0, 1.0), long, evidence("a", 2, 0.5)))]
-    chosen = choose(hits, papers=1, sentences=3, chars=20)
-    assert [item.index for _, item in chosen] == [0, 2]
-    assert [item.index for _, item in choose(hits, papers=1, sentences=3, chars=1)] == [0]
 
 
 @pytest.mark.parametrize("text", ["", "  \n\t ", "\u200b\u202e", "😀 🎉", "?!… «»", "\x1b\x00"])

@@ -6,8 +6,12 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Self
 
 from rag.answering.abstention import holds_nothing
+from rag.answering.asking import Reading
 from rag.answering.events import Done, Event
-from rag.answering.parts import built_with, embedder_of, vectors_of, writer_of
+from rag.answering.exchange import silent
+from rag.answering.finding import Finder
+from rag.answering.helping import budget_of, finder_of
+from rag.answering.parts import built_with, embedder_of, generator_of, vectors_of, writing
 from rag.answering.prompting import label
 from rag.answering.served import as_wanted, with_model
 from rag.answering.stop import Stop
@@ -19,12 +23,13 @@ from rag.index.browse import Filter
 from rag.index.catalog import Catalog
 from rag.index.manifest import Damaged, Unavailable
 from rag.index.reader import IndexReader
+from rag.index.remembering import RememberingEmbedder
 from rag.index.snapshot import Counts
 from rag.index.sync import Indexer
-from rag.retrieval.evidence import choose
+from rag.retrieval.evidence import Chosen, choose
 from rag.retrieval.fusion import Weights
 from rag.retrieval.lookup import find_paper
-from rag.retrieval.query import read_question
+from rag.retrieval.query import Question, read_question
 from rag.retrieval.search import Found, Searcher
 from rag.schema import Answer, Evidence, Paper
 
@@ -37,13 +42,12 @@ _SUMMARISE = "Summarise this paper."
 class Assistant:
     """Searches, answers and summarises over one index. Safe for use by several threads."""
 
-    def __init__(
-        self, config: Config, reader: IndexReader, searcher: Searcher, writer: Writer
-    ) -> None:
+    def __init__(self, config: Config, reader: IndexReader, finder: Finder, writer: Writer) -> None:
         self.config = config
         self._reader = reader
-        self._searcher = searcher
+        self._finder = finder
         self._writer = writer
+        self._budget = budget_of(config)
 
     @classmethod
     def from_config(cls, config: Config, notify: Callable[[str], None] = lambda _: None) -> Self:
@@ -57,7 +61,7 @@ class Assistant:
             ConfigError: the settings ask for a server without saying which.
         """
         chosen = as_wanted(config)
-        embedder = embedder_of(chosen, notify)
+        embedder = RememberingEmbedder(embedder_of(chosen, notify))
         vectors, built = vectors_of(config), built_with(chosen)
         indexer = Indexer(config.data_dir, embedder, built, lambda *_: None, vectors)
 
@@ -77,7 +81,7 @@ class Assistant:
             embedder,
             built,
             repair,
-            models=lambda name: embedder_of(with_model(config, name), notify),
+            models=lambda name: RememberingEmbedder(embedder_of(with_model(config, name), notify)),
             notify=notify,
         )
         weights = Weights(
@@ -87,7 +91,9 @@ class Assistant:
             config.lexical_coverage,
             config.weight_aspect,
         )
-        return cls(config, reader, Searcher(reader, weights), writer_of(config))
+        generator = generator_of(config)
+        finder = finder_of(config, Searcher(reader, weights), generator)
+        return cls(config, reader, finder, writing(generator, config))
 
     @property
     def writer_name(self) -> str:
@@ -108,7 +114,8 @@ class Assistant:
     ) -> Found:
         """The papers nearest to a question, each with its best sentences.
 
-        `filters` say what papers must have beside what the question says.
+        `filters` say what papers must have beside what the question says. Where a model writes
+        the answers, it helps to search where that is needed.
 
         Raises:
             UsageError: an empty question, one that is too long, or no paper is asked for.
@@ -116,7 +123,16 @@ class Assistant:
         """
         asked = read_question(question, max_chars=self.config.max_question_chars)
         limit = self.config.top_k if limit is None else limit
-        return self._searcher.search(asked, limit, filters=filters)
+        return self._finder.find(asked, limit, Reading(), filters=filters)
+
+    def evidence(self, question: str) -> list[Chosen]:
+        """The sentences that an answer would be written from, most wanted first.
+
+        Raises:
+            UsageError, IndexUnusable: as `search`.
+        """
+        asked = read_question(question, max_chars=self.config.max_question_chars)
+        return self._evidence(asked, Reading())[1]
 
     def ask(
         self,
@@ -135,13 +151,8 @@ class Assistant:
             ModelError: the model could not be used, and nothing was written.
         """
         asked = read_question(question, max_chars=self.config.max_question_chars)
-        found = self._searcher.search(asked, self.config.top_k, sentences=_SUMMARY_SENTENCES)
-        chosen = choose(
-            found.hits,
-            papers=self.config.evidence_papers,
-            sentences=self.config.evidence_sentences,
-            chars=self.config.evidence_chars,
-        )
+        reading = Reading(notify or silent, stop or Stop())
+        found, chosen = self._evidence(asked, reading)
         sentences = label([(hit.paper, evidence) for hit, evidence in chosen])
         state = (found.index_state, found.embedding_model)
         work = Work(self.config, self._writer, asked.text, *state, found, notify)
@@ -150,7 +161,7 @@ class Assistant:
             return
         if notify is not None:
             notify("reading the evidence")
-        task = Task("answer", asked.text, tuple(sentences), _CLAIMS, stop or Stop())
+        task = Task("answer", asked.text, tuple(sentences), _CLAIMS, reading.stop)
         yield from work.write(task)
 
     def answer(self, question: str) -> Answer:
@@ -183,6 +194,10 @@ class Assistant:
         """The paper that a reference names."""
         with self._reader.state() as state:
             return find_paper(state.snapshot, reference)
+
+    def _evidence(self, asked: Question, reading: Reading) -> tuple[Found, list[Chosen]]:
+        found = self._finder.find(asked, self.config.top_k, reading, sentences=_SUMMARY_SENTENCES)
+        return found, choose(found.hits, found.vectors, self._budget)
 
     def close(self) -> None:
         """End the model and close the index."""

@@ -14,7 +14,8 @@ from rag.answering.wire import Finish
 class Request:
     """What is asked. `schema` is the JSON schema that the reply must satisfy; None: free text.
 
-    `stop`, once given, cuts the connection that the reply comes through.
+    `stop`, once given, cuts the connection that the reply comes through. `seconds` bounds the
+    reply, waits included; None: as long as an answer may take.
     """
 
     system: str
@@ -23,6 +24,7 @@ class Request:
     max_tokens: int
     temperature: float = 0.0
     stop: Stop = field(default_factory=Stop, compare=False)
+    seconds: float | None = None
 
 
 @dataclass(frozen=True)

@@ -116,11 +116,12 @@ class OpenAIGenerator:
         self, request: Request, notify: Callable[[str], None]
     ) -> Iterator[str | Completion]:
         """Attempt after attempt; only an attempt that gave no text ends in a Fault."""
-        started = self._patience.monotonic()
+        patience = self._patience.within(request.seconds)
+        started = patience.monotonic()
         failed = 0
         while True:
             try:
-                yield from self._attempt(request, started)
+                yield from self._attempt(request, patience, started)
                 return
             except Fault as fault:
                 if self._adapted(fault):
@@ -128,15 +129,17 @@ class OpenAIGenerator:
                 failed += 1
                 if fault.about_model:
                     raise self._with_offer(fault.error) from None
-                self._patience.wait(fault, failed, started, notify)
+                patience.wait(fault, failed, started, notify)
 
-    def _attempt(self, request: Request, started: float) -> Iterator[str | Completion]:
+    def _attempt(
+        self, request: Request, patience: Patience, started: float
+    ) -> Iterator[str | Completion]:
         """One request. Raises Fault before any text, AnswerIncomplete after it."""
         reply = wire.Collected(self._max_chars)
         body: dict[str, object] = {}
         failed: Exception | None = None
-        left = self._patience.left(started)
-        cause = f"no complete answer within {self._patience.answer_timeout:g} s"
+        left = patience.left(started)
+        cause = f"no complete answer within {patience.answer_timeout:g} s"
         with (
             self._client.line(left, cause) as line,
             request.stop.cutting(partial(line.cut, faults.CLOSED)),
@@ -155,7 +158,7 @@ class OpenAIGenerator:
             reply.finish or "unknown",
             reply.prompt_tokens,
             reply.completion_tokens,
-            self._patience.monotonic() - started,
+            patience.monotonic() - started,
             reply.model or self._model,
         )
 

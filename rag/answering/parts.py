@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Literal
 
 from rag.answering.budget import Budget, BudgetedGenerator
 from rag.answering.endpoint import KNOBS, Endpoint, EndpointEmbedder, endpoint_embedder
@@ -151,29 +152,51 @@ def engine_of(config: Config, embedder: Embedder) -> AbstractContextManager[Engi
 
 def writer_of(config: Config) -> Writer:
     """Who writes answers: a configured server, else local weights, else nobody."""
+    return writing(generator_of(config), config)
+
+
+def writing(generator: Generator | None, config: Config) -> Writer:
+    """Who writes answers with a model, or without one."""
+    return ModelWriter(generator, config.max_answer_tokens) if generator else QuotingWriter()
+
+
+def choice_of(config: Config) -> Literal["openai", "local", "none"]:
+    """Where the model of the settings runs: on a server, on this machine, or nowhere.
+
+    Raises:
+        ConfigError: a server is asked for and none is configured.
+    """
     server = bool(config.openai_base_url or config.openai_api_key)
-    choice = config.llm
-    if choice == "openai" and not server:
+    if config.llm == "openai" and not server:
         raise ConfigError(
             "No model server is configured",
             remedy="Set OPENAI_API_KEY, or OPENAI_BASE_URL for a server of your own.",
         )
-    if choice == "auto":
-        choice = "openai" if server else ("local" if _local_path(config) else "none")
-    if choice == "openai":
-        return _writing(openai_of(config), config)
-    if choice == "local":
-        path = WeightStore(config.weights_dir).llm_path(config.local_model)
-        server_ = LlamaServer(path, config.local_context, config.local_threads)
-        name = path.stem if config.local_model.endswith(".gguf") else config.local_model
-        return _writing(LocalGenerator(server_, name, config), config)
-    return QuotingWriter()
+    if config.llm != "auto":
+        return config.llm
+    return "openai" if server else ("local" if _local_path(config) else "none")
 
 
-def _writing(generator: Generator, config: Config) -> ModelWriter:
+def generator_of(config: Config) -> Generator | None:
+    """The model of the settings, asked only while its budget lasts; None where there is none.
+
+    Raises:
+        ConfigError, WeightsError: the settings ask for a model that is not there.
+    """
+    choice = choice_of(config)
+    if choice == "none":
+        return None
+    generator = openai_of(config) if choice == "openai" else _local_of(config)
     if config.token_budget:
-        generator = BudgetedGenerator(generator, Budget(config.token_budget))
-    return ModelWriter(generator, config.max_answer_tokens)
+        return BudgetedGenerator(generator, Budget(config.token_budget))
+    return generator
+
+
+def _local_of(config: Config) -> LocalGenerator:
+    path = WeightStore(config.weights_dir).llm_path(config.local_model)
+    server = LlamaServer(path, config.local_context, config.local_threads)
+    name = path.stem if config.local_model.endswith(".gguf") else config.local_model
+    return LocalGenerator(server, name, config)
 
 
 def _local_path(config: Config) -> Path | None:

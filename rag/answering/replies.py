@@ -166,16 +166,26 @@ def _from_json(text: str) -> Iterator[Draft]:
 
     Some models put the list, or the arguments of a call that they make up, into a string.
     """
-    for start, end in _objects(text):
-        try:
-            value = json.loads(_LATEX_ESCAPE.sub(r"\\\\", text[start:end]))
-        except (ValueError, RecursionError):
-            continue
+    for value in _values(text):
         inner = value.get("claims", value.get("arguments"))
         if isinstance(inner, str):
             yield from _from_json(inner)
         elif inner is None and (draft := _from_object(value)):
             yield draft
+
+
+def objects_in(text: str) -> Iterator[dict[str, object]]:
+    """Every complete JSON object of a reply, inner ones first, whatever stands around them."""
+    return _values(_unwrapped(_THOUGHT.sub("", text)))
+
+
+def _values(text: str) -> Iterator[dict[str, object]]:
+    for start, end in _objects(text):
+        try:
+            value = json.loads(_LATEX_ESCAPE.sub(r"\\\\", text[start:end]))
+        except (ValueError, RecursionError):
+            continue
+        yield value
 
 
 def _from_object(value: Mapping[str, object]) -> Draft | None:

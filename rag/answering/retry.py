@@ -7,7 +7,7 @@ import math
 import random
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from rag.answering.faults import EMPTY, Fault
@@ -27,6 +27,12 @@ class Patience:
     sleep: Callable[[float], None] = time.sleep
     monotonic: Callable[[], float] = time.monotonic
     jitter: Callable[[], float] = random.random
+
+    def within(self, seconds: float | None) -> Patience:
+        """The same with at most `seconds` for the answer; None: without that bound."""
+        if seconds is None:
+            return self
+        return replace(self, answer_timeout=min(seconds, self.answer_timeout))
 
     def left(self, started: float) -> float:
         """Seconds that remain of an answer begun at `started`, on the clock of `monotonic`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
 from importlib.metadata import version
 
 from rag.answering.abstention import REFUSAL
@@ -13,6 +14,7 @@ from rag.answering.replies import Draft, labels_in
 from rag.answering.support import repin
 from rag.answering.writing import Ending, QuotingWriter, Task, Writer
 from rag.config import Config
+from rag.retrieval.expansion import Help
 from rag.retrieval.search import Found
 from rag.schema import Answer, Dropped, Nearest, Status
 from rag.text import normalise
@@ -42,6 +44,7 @@ class Work:
         self._index_state = index_state
         self._embedding_model = embedding_model
         self._found = found
+        self._help = found.help if found else Help()
         self._numbering = Numbering()
         self._claims: list[ClaimMade] = []
         self._dropped: list[Dropped] = []
@@ -120,7 +123,7 @@ class Work:
             dropped=tuple(self._dropped),
             nearest=self._nearest({citation.paper.id for citation in cited}),
             manifest=self._manifest(sentences, ending),
-            note="; ".join(filter(None, (fault, self._told_strays()))),
+            note="; ".join(filter(None, (fault, self._told_strays(), self._help.note))),
             complete=not ending.fault,
         )
 
@@ -143,6 +146,7 @@ class Work:
             "writer": self._writer.name,
             "settings": self._config.fingerprint(),
             "evidence": [f"{i.paper.id}:{i.evidence.index}" for i in sentences],
+            "help": [asdict(step) | {"texts": list(step.texts)} for step in self._help.steps],
             **ending.facts,
         }
 

@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+
+import numpy as np
 
 from rag.index.embedding import Vectors
 from rag.schema import Evidence, Hit, Paper
 from rag.text import terms
+
+_PAPER = 0.3
+_SAMENESS = 0.1
+_REPEATED = 0.95
+_REFERENCE = re.compile(
+    r"(?:(?:however|moreover|furthermore|additionally|thus|therefore|hence|as a result),? )?"
+    r"(?:it|its|they|their|this|these|those|such|both|he|she|the (?:former|latter|two)|"
+    r"our (?:method|approach|model|framework|system))\b",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,28 +56,103 @@ def top(evidence: Sequence[Evidence], limit: int) -> tuple[Evidence, ...]:
     return tuple(sorted(evidence, key=lambda e: (-e.score, e.index))[:limit])
 
 
-def choose(
-    hits: Sequence[Hit], *, papers: int, sentences: int, chars: int
-) -> list[tuple[Hit, Evidence]]:
-    """The sentences to answer from: the most relevant of the first `papers` hits.
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """How much may be read: sentences of the first `papers`, and characters of them together."""
 
-    Together they have at most `chars` characters, the most relevant one whatever its length: a
-    small model reads some 300 characters in a second, and one that does not fit gives way to a
-    shorter one behind it.
+    papers: int
+    sentences: int
+    chars: int
 
-    A sentence is preferred by its own relevance and by its paper's: one of a paper that the
-    question is about beats an equally similar one of another.
+
+Chosen = tuple[Hit, Evidence]
+
+
+def choose(hits: Sequence[Hit], vectors: Mapping[str, Vectors], budget: Budget) -> list[Chosen]:
+    """The sentences to answer from, most wanted first.
+
+    A sentence is wanted for its relevance, mostly its own and partly its paper's, and the less
+    the nearer it is to one that is there already: maximal marginal relevance (Carbonell and
+    Goldstein 1998) over `vectors`, of shape (sentences, dimension) for each paper. One that
+    says what a sentence of another paper says, as a preprint does beside its journal version,
+    is no second support and left out; with other numbers it contradicts, and stays.
+
+    One that cannot be understood alone ("It improves …") brings along the sentence before it.
+    Together they keep within the budget, the first whatever its length; one that is too long
+    gives way to a shorter one behind it.
     """
-    pool = [
-        (hit.score + evidence.score, hit, evidence)
-        for hit in hits[:papers]
-        for evidence in hit.evidence
-    ]
-    pool.sort(key=lambda item: (-item[0], item[1].paper.id, item[2].index))
-    kept: list[tuple[Hit, Evidence]] = []
-    for _, hit, evidence in pool:
-        size = len(evidence.text)
-        if len(kept) < sentences and (not kept or size <= chars):
-            kept.append((hit, evidence))
-            chars -= size
-    return kept
+    pool = [(hit, item) for hit in hits[: budget.papers] for item in hit.evidence]
+    if not pool:
+        return []
+    rows = np.stack([vectors[item.paper_id][item.index] for _, item in pool])
+    selection = _Selection(pool, rows @ rows.T, budget)
+    while (place := selection.most_wanted()) is not None:
+        selection.take(place)
+    return selection.kept
+
+
+class _Selection:
+    """Sentences being chosen: `left` marks those of the pool that may still be."""
+
+    def __init__(self, pool: Sequence[Chosen], similar: Vectors, budget: Budget) -> None:
+        self.kept: list[Chosen] = []
+        self._pool = pool
+        self._similar = similar
+        self._budget = budget
+        self._places = {(item.paper_id, item.index): n for n, (_, item) in enumerate(pool)}
+        self._papers = np.array([item.paper_id for _, item in pool])
+        self._numbers = np.array([" ".join(_numbers(item.text)) for _, item in pool])
+        self._relevance = np.array(
+            [_PAPER * hit.score + (1 - _PAPER) * item.score for hit, item in pool]
+        )
+        self._nearest = np.zeros(len(pool))
+        self._left = np.ones(len(pool), dtype=bool)
+        self._chars = budget.chars
+
+    def most_wanted(self) -> int | None:
+        """The place of the next sentence to try; ties in the order of the pool."""
+        if not self._left.any() or len(self.kept) >= self._budget.sentences:
+            return None
+        wanted = self._relevance - _SAMENESS * self._nearest
+        return int(np.where(self._left, wanted, -np.inf).argmax())
+
+    def take(self, place: int) -> None:
+        """Keep the sentence at `place` if it fits, and the one that it needs if that does too."""
+        self._left[place] = False
+        if not self._fits(place):
+            return
+        self._keep(place)
+        before = self._needed(place)
+        if before is not None and self._fits(before):
+            self._keep(before)
+
+    def _fits(self, place: int) -> bool:
+        size = len(self._pool[place][1].text)
+        room = len(self.kept) < self._budget.sentences
+        return room and (not self.kept or size <= self._chars)
+
+    def _needed(self, place: int) -> int | None:
+        item = self._pool[place][1]
+        if not refers_back(item.text):
+            return None
+        before = self._places.get((item.paper_id, item.index - 1))
+        return before if before is not None and self._left[before] else None
+
+    def _keep(self, place: int) -> None:
+        self._left[place] = False
+        self.kept.append(self._pool[place])
+        self._chars -= len(self._pool[place][1].text)
+        near = self._similar[place]
+        self._nearest = np.maximum(self._nearest, near)
+        elsewhere = self._papers != self._papers[place]
+        same = self._numbers == self._numbers[place]
+        self._left &= ~((near > _REPEATED) & elsewhere & same)
+
+
+def refers_back(sentence: str) -> bool:
+    """Whether a sentence begins with a word for something that the one before it names."""
+    return bool(_REFERENCE.match(sentence))
+
+
+def _numbers(text: str) -> list[str]:
+    return sorted({term for term in terms(text) if term[0].isdigit()})

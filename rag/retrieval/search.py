@@ -11,20 +11,22 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from typing import cast
 
 import numpy as np
 
 from rag.errors import UsageError
 from rag.index import lexical
 from rag.index.browse import Filter
-from rag.index.embedding import Vectors
+from rag.index.embedding import Vectors, unit
 from rag.index.reader import IndexReader, IndexState
 from rag.index.vocabulary import written
 from rag.retrieval.evidence import Wanted, score_sentences, top
+from rag.retrieval.expansion import Help
 from rag.retrieval.fusion import Scores, Weights, best, fuse
 from rag.retrieval.query import Query, Question, aspects
 from rag.retrieval.understanding import understand
-from rag.schema import Hit
+from rag.schema import Hit, Paper
 
 _DEPTH = 100
 _OTHER_CASE = 0.5  # what BM25 counts for a paper that has "sail" where SAIL was asked
@@ -35,7 +37,8 @@ class Found:
     """Papers for a question, best first, and the state of the index that they come from.
 
     `query` is what the question was understood as. `timings` holds seconds by stage: understand,
-    embed, dense, lexical, sentences, fuse, evidence.
+    embed, dense, lexical, sentences, fuse, evidence. `vectors` has the vector of each sentence of
+    each hit, shape (sentences, dimension), by paper id; `help` is what a model did for the search.
     """
 
     query: Query
@@ -44,6 +47,8 @@ class Found:
     coverage: float
     embedding_model: str
     timings: Mapping[str, float] = field(default_factory=dict, compare=False)
+    vectors: Mapping[str, Vectors] = field(default_factory=dict, compare=False, repr=False)
+    help: Help = field(default_factory=Help)
 
     @property
     def question(self) -> Question:
@@ -65,10 +70,13 @@ class Searcher:
         *,
         sentences: int = 2,
         filters: Sequence[Filter] = (),
+        beside: str = "",
     ) -> Found:
         """The `limit` best papers, each with its `sentences` most relevant sentences.
 
-        `filters` say what papers must have beside what the question says.
+        `filters` say what papers must have beside what the question says. `beside` is a text such
+        as an answer may have: what is searched by meaning is the mean of its vector and the
+        question's (Gao et al. 2022, who average in the same way).
 
         Raises:
             UsageError: no paper is asked for.
@@ -85,7 +93,9 @@ class Searcher:
                 return Found(query, (), state.name, 0.0, state.embedding_model, stages.seconds)
             with stages.timed("embed"):
                 parts = aspects(query.text) if self._weights.aspect else []
-                vectors = state.embed([query.text, *parts])
+                vectors = state.embed([query.text, *parts, *filter(None, [beside])])
+                if beside:
+                    vectors = _averaged(vectors, state.embedding_model)
             return self._search(state, query, vectors, limit, sentences, stages)
 
     def _search(
@@ -118,13 +128,14 @@ class Searcher:
         with stages.timed("evidence"):
             papers = state.snapshot.papers(ranked)
             wanted = _wanted(state, query, vectors[0], shares["lexical"])
-            hits = []
+            hits, rows = [], {}
             for key, score in ranked.items():
                 spread = state.by_sentence(papers[key], similar[key][:, 0].tolist())
                 evidence = top(score_sentences(papers[key], spread, wanted), sentences)
                 hits.append(Hit(papers[key], score, evidence, parts[key]))
+                rows[key] = _of_sentences(state, papers[key], matrices[key])
         facts = (state.name, words.coverage, state.embedding_model)
-        return Found(query, tuple(hits), *facts, stages.seconds)
+        return Found(query, tuple(hits), *facts, stages.seconds, rows)
 
 
 class _Stages:
@@ -150,6 +161,12 @@ def compare(matrices: Mapping[str, Vectors], vectors: Vectors) -> dict[str, Vect
     return dict(zip(matrices, np.split(cosines, ends[:-1]), strict=True))
 
 
+def _averaged(vectors: Vectors, model: str) -> Vectors:
+    """The first row and the last become one, half of each."""
+    mean = vectors[:1] + vectors[-1:]
+    return np.concatenate([unit(mean, model), vectors[1:-1]])
+
+
 def _sentence(cosines: Vectors) -> float:
     """How near the best sentence is to the whole question."""
     return float(cosines[:, 0].max())
@@ -159,6 +176,14 @@ def _aspect(cosines: Vectors) -> float:
     """How near the best sentence for each part of the question is, in the mean over parts."""
     parts = cosines[:, 1:] if cosines.shape[1] > 1 else cosines
     return float(parts.max(axis=0).mean())
+
+
+def _of_sentences(state: IndexState, paper: Paper, matrix: Vectors) -> Vectors:
+    """The vector of each sentence: that of the last chunk which holds it."""
+    if len(matrix) == len(paper.sentences):
+        return matrix
+    holders = state.by_sentence(paper, list(map(float, range(len(matrix)))))
+    return cast("Vectors", matrix[np.array(holders, dtype=int)])
 
 
 def _scores(

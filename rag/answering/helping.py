@@ -1,0 +1,63 @@
+"""How the model that writes also helps to search, as the settings say."""
+
+from __future__ import annotations
+
+from rag.answering.asking import Asker
+from rag.answering.expanding import KINDS, UNFAMILIAR, ModelExpander
+from rag.answering.finding import Finder
+from rag.answering.generation import Generator
+from rag.answering.parts import choice_of
+from rag.answering.reranking import ModelReranker
+from rag.config import Config
+from rag.retrieval.evidence import Budget
+from rag.retrieval.search import Searcher
+
+_ALWAYS = 1.1  # more than any coverage
+BY_ITSELF = {"openai": ("translate", "hypothesis", "decompose"), "local": ("hypothesis",)}
+"""The steps that are on with `expand = "auto"`, by where the model runs."""
+
+
+READ = {"local": (9, 1_400)}
+"""Sentences and characters of evidence that are read unless the settings say otherwise.
+
+The embedded model reads some 300 characters in a second, so more would be waited for; a server
+reads whatever it is given, and twelve sentences hold more of what a comparison needs.
+"""
+
+_MORE = (12, 2_400)
+
+
+def budget_of(config: Config) -> Budget:
+    """How much evidence whoever writes is given."""
+    sentences, chars = READ.get(choice_of(config), _MORE)
+    return Budget(
+        config.evidence_papers,
+        config.evidence_sentences or sentences,
+        config.evidence_chars or chars,
+    )
+
+
+def finder_of(config: Config, searcher: Searcher, generator: Generator | None) -> Finder:
+    """A finder with the help that the settings allow; with a model only.
+
+    A server's order of papers is asked for only where the question's words find none; the
+    embedded model reads too slowly for that, and gets it only on demand.
+    """
+    if generator is None:
+        return Finder(searcher)
+    asker = Asker(generator, config.help_seconds)
+    by_itself = config.rerank == "auto" and choice_of(config) == "openai"
+    below = UNFAMILIAR if by_itself else _ALWAYS
+    return Finder(
+        searcher,
+        tuple(ModelExpander(asker, step) for step in _steps(config)),
+        ModelReranker(asker, below) if by_itself or config.rerank == "llm" else None,
+    )
+
+
+def _steps(config: Config) -> list[str]:
+    """The steps that are on, in the order in which they build on each other."""
+    wanted = config.expand.split(",")
+    if config.expand == "auto":
+        wanted = list(BY_ITSELF.get(choice_of(config), ()))
+    return [step for step in KINDS if step in wanted]
