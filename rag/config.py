@@ -158,8 +158,8 @@ class Config(BaseModel):
 
     expand: str = Field(
         "auto",
-        description="how the writer helps to search: auto, off, or some of translate, rewrite, "
-        "hypothesis, decompose, separated by commas",
+        description="how the writer helps to search: auto (translate), off, or some of translate, "
+        "rewrite, hypothesis, decompose, separated by commas",
     )
     rerank: Literal["auto", "llm", "off"] = Field(
         "auto",

@@ -16,6 +16,8 @@ from rag.answering.parts import generator_of, writing
 from rag.config import Config
 from rag.retrieval.search import Searcher
 
+STEPS = "translate,hypothesis"
+
 
 @dataclass(frozen=True)
 class Helped:
@@ -60,7 +62,7 @@ def helped(
     with ScriptedServer(script) as server, library.reader() as reader:
         given = {"llm": "openai", "openai_base_url": server.url, "openai_model": "m"}
         config = Config.model_validate(
-            {"embedding_model": "by hand", "max_retries": 0, **given, **settings}
+            {"embedding_model": "by hand", "max_retries": 0, "expand": STEPS, **given, **settings}
         )
         generator = generator_of(config)
         finder = finder_of(config, Searcher(reader, WEIGHTS), generator)

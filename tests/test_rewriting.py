@@ -206,7 +206,7 @@ def test_joined_searches_keep_the_best_of_each_paper_and_sentence(library: Libra
 @pytest.mark.parametrize(
     ("expand", "steps"),
     [
-        ("auto", ["english", "sentence"]),
+        ("auto", ["english"]),
         ("off", []),
         ("hypothesis", ["sentence"]),
         ("rewrite, hypothesis", ["query", "sentence"]),
@@ -391,12 +391,14 @@ def test_an_expander_gives_texts_only(library: Library) -> None:
 
 
 def test_a_search_asks_a_model_only_where_one_is_named(seeds_config: Config) -> None:
-    question = "Which thing makes bots chat?"
-    replies = by_step({"sentence": {"sentence": "Chatbots are trained."}, "order": {"order": []}})
+    question = "Welches System plant mit Repositorien?"
+    replies = by_step({"english": {"english": "Which system plans with repositories?"}})
     with ScriptedServer(replies, models=["m"]) as server:
         env = {"OPENAI_BASE_URL": server.url, "RAG_WEIGHTS_DIR": str(seeds_config.weights_dir)}
+        env["RAG_RERANK"] = "off"
         data = Path(seeds_config.data_dir)
         plain = rag("search", question, "--json", env=env, data=data).json()
         assert (server.posts, plain["help"]) == ([], [])
         asked = rag("search", question, "--llm", "openai", "--json", env=env, data=data).json()
-    assert asked["help"][0]["texts"] == ["Chatbots are trained."]
+    assert asked["query"] == question
+    assert asked["help"][0]["texts"] == ["Which system plans with repositories?"]

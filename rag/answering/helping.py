@@ -13,9 +13,12 @@ from rag.retrieval.evidence import Budget
 from rag.retrieval.search import Searcher
 
 _ALWAYS = 1.1  # more than any coverage
-BY_ITSELF = {"openai": ("translate", "hypothesis", "decompose"), "local": ("hypothesis",)}
-"""The steps that are on with `expand = "auto"`, by where the model runs."""
+BY_ITSELF = ("translate",)
+"""The steps that are on with `expand = "auto"`: those that a paired test showed to help.
 
+The texts of the embedded model were the test (docs/performance.md); a stronger one may gain from
+the others, which the settings turn on.
+"""
 
 READ = {"local": (9, 1_400)}
 """Sentences and characters of evidence that are read unless the settings say otherwise.
@@ -57,7 +60,5 @@ def finder_of(config: Config, searcher: Searcher, generator: Generator | None) -
 
 def _steps(config: Config) -> list[str]:
     """The steps that are on, in the order in which they build on each other."""
-    wanted = config.expand.split(",")
-    if config.expand == "auto":
-        wanted = list(BY_ITSELF.get(choice_of(config), ()))
+    wanted = BY_ITSELF if config.expand == "auto" else config.expand.split(",")
     return [step for step in KINDS if step in wanted]
