@@ -43,7 +43,6 @@ def show_found(found: Found) -> None:
     """Papers with their best sentences, best first; on standard error what was understood."""
     for note in found.query.notes if found.hits else ():
         err.print(f"[dim]{_text(note)}[/]")
-    _show_help(found)
     _show_hits(found, explained=lambda _: "")
 
 
@@ -59,16 +58,12 @@ def show_explained(found: Found) -> None:
         out.print(f"[dim]note:[/] {_text(note)}")
     for step in found.help.steps:
         out.print(f"[dim]{step.step}:[/] {_text('; '.join(step.texts))}")
-    _show_help(found)
     _show_hits(found, explained=_parts)
 
 
-def _show_help(found: Found) -> None:
+def _show_hits(found: Found, explained: Callable[[Hit], str]) -> None:
     if found.help.note:
         err.print(f"[yellow]Note: {_text(found.help.note)}.[/]")
-
-
-def _show_hits(found: Found, explained: Callable[[Hit], str]) -> None:
     if not found.hits:
         out.print(f"Nothing was found{''.join(f'; {_text(n)}' for n in found.query.notes)}.")
     for rank, hit in enumerate(found.hits, start=1):

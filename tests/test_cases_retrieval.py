@@ -13,7 +13,7 @@ from library import WEIGHTS, Library
 from rag.index.chunking import chunk
 from rag.index.embedding import Embedder
 from rag.index.lexical import search
-from rag.retrieval.evidence import choose
+from rag.retrieval.evidence import Budget, choose
 from rag.retrieval.fusion import Weights, best, fuse
 from rag.retrieval.query import Question
 from rag.retrieval.search import Found, Searcher
@@ -244,7 +244,8 @@ def test_split_006_long_text_without_spaces_is_cut_and_nothing_is_lost(
 
 
 def chosen(found: Found) -> str:
-    return " ".join(item.text for _, item in choose(found.hits, papers=4, sentences=9, chars=2000))
+    picked = choose(found.hits, found.vectors, Budget(papers=4, sentences=9, chars=2_000))
+    return " ".join(item.text for _, item in picked)
 
 
 @pytest.mark.parametrize(

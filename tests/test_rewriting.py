@@ -177,6 +177,21 @@ def test_each_side_of_a_comparison_finds_its_paper(library: Library) -> None:
     assert found.vectors.keys() == {hit.paper.id for hit in found.hits}
 
 
+def test_a_filter_holds_for_what_a_model_adds(library: Library) -> None:
+    other = Library(library.papers.parent / "years")
+    papers = [
+        {"title": f"On {topic}", "abstract": abstract(topic), "year": year}
+        for topic, year in (("apples", 2020), ("bridges", 2024), ("clouds", 2024))
+    ]
+    other.write("a.jsonl", "\n".join(map(json.dumps, papers)))
+    other.index()
+    replies = {"questions": {"questions": ["What of the apples?", "What of the clouds?"]}}
+    with helped(other, replies, expand="decompose", rerank="off") as its:
+        found = its.assistant.search("How do apples and clouds compare since 2023?")
+    assert its.asked == ["questions"]
+    assert {hit.paper.meta.year for hit in found.hits} == {2024}
+
+
 def test_a_question_that_has_no_parts_is_left_whole(library: Library) -> None:
     for questions in ([], ["What of the deserts?"]):
         with helped(

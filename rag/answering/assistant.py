@@ -92,8 +92,7 @@ class Assistant:
             config.weight_aspect,
         )
         generator = generator_of(config)
-        searcher = Searcher(reader, weights)
-        finder = finder_of(config, searcher, generator)
+        finder = finder_of(config, Searcher(reader, weights), generator)
         return cls(config, reader, finder, writing(generator, config))
 
     @property
@@ -115,8 +114,8 @@ class Assistant:
     ) -> Found:
         """The papers nearest to a question, each with its best sentences.
 
-        `filters` say what papers must have beside what the question says.
-        Where a model writes the answers, it helps to search where that is needed.
+        `filters` say what papers must have beside what the question says. Where a model writes
+        the answers, it helps to search where that is needed.
 
         Raises:
             UsageError: an empty question, one that is too long, or no paper is asked for.

@@ -75,7 +75,7 @@ def choose(hits: Sequence[Hit], vectors: Mapping[str, Vectors], budget: Budget) 
     the nearer it is to one that is there already: maximal marginal relevance (Carbonell and
     Goldstein 1998) over `vectors`, of shape (sentences, dimension) for each paper. One that
     says what a sentence of another paper says, as a preprint does beside its journal version,
-    is no second support and left out.
+    is no second support and left out; with other numbers it contradicts, and stays.
 
     One that cannot be understood alone ("It improves …") brings along the sentence before it.
     Together they keep within the budget, the first whatever its length; one that is too long
@@ -101,6 +101,7 @@ class _Selection:
         self._budget = budget
         self._places = {(item.paper_id, item.index): n for n, (_, item) in enumerate(pool)}
         self._papers = np.array([item.paper_id for _, item in pool])
+        self._numbers = np.array([" ".join(_numbers(item.text)) for _, item in pool])
         self._relevance = np.array(
             [_PAPER * hit.score + (1 - _PAPER) * item.score for hit, item in pool]
         )
@@ -143,9 +144,15 @@ class _Selection:
         self._chars -= len(self._pool[place][1].text)
         near = self._similar[place]
         self._nearest = np.maximum(self._nearest, near)
-        self._left &= ~((near > _REPEATED) & (self._papers != self._papers[place]))
+        elsewhere = self._papers != self._papers[place]
+        same = self._numbers == self._numbers[place]
+        self._left &= ~((near > _REPEATED) & elsewhere & same)
 
 
 def refers_back(sentence: str) -> bool:
     """Whether a sentence begins with a word for something that the one before it names."""
     return bool(_REFERENCE.match(sentence))
+
+
+def _numbers(text: str) -> list[str]:
+    return sorted({term for term in terms(text) if term[0].isdigit()})

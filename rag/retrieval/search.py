@@ -37,9 +37,8 @@ class Found:
     """Papers for a question, best first, and the state of the index that they come from.
 
     `query` is what the question was understood as. `timings` holds seconds by stage: understand,
-    embed, dense, lexical, sentences, fuse, evidence. `vectors` has
-    the vector of each sentence of each hit, shape (sentences, dimension), by paper id; `help` is
-    what a model did for the search.
+    embed, dense, lexical, sentences, fuse, evidence. `vectors` has the vector of each sentence of
+    each hit, shape (sentences, dimension), by paper id; `help` is what a model did for the search.
     """
 
     query: Query
@@ -75,9 +74,9 @@ class Searcher:
     ) -> Found:
         """The `limit` best papers, each with its `sentences` most relevant sentences.
 
-        `filters` say what papers must have beside what the question says.
-        `beside` is a text such as an answer may have: what is searched by meaning is the mean of
-        its vector and the question's (Gao et al. 2022, who average in the same way).
+        `filters` say what papers must have beside what the question says. `beside` is a text such
+        as an answer may have: what is searched by meaning is the mean of its vector and the
+        question's (Gao et al. 2022, who average in the same way).
 
         Raises:
             UsageError: no paper is asked for.
