@@ -173,8 +173,6 @@ def test_ctrl_c_keeps_what_is_embedded(tmp_path: Path, second_model: str) -> Non
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=60)
-    if process.returncode == 0:
-        pytest.skip("it had ended before")
     assert process.returncode == 130
     assert said.decode().strip() == "interrupted"
     kept = vectors(data)[second_model]
