@@ -93,6 +93,7 @@ class Config(BaseModel):
     chunk_word_pieces: int = Field(
         254, ge=16, le=254, description="word pieces in a chunk of several sentences, at most"
     )
+    embed_titles: bool = Field(True, description="whether a paper's own title is embedded too")
 
     engine: Literal["local", "ray"] = Field(
         "local", description="who reads and embeds: this process, or a Ray cluster"

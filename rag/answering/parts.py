@@ -34,7 +34,12 @@ from rag.models.store import WeightStore
 
 def built_with(config: Config) -> BuiltWith:
     """The settings that the index depends on."""
-    return BuiltWith(config.embedding_model, config.chunk_sentences, config.chunk_word_pieces)
+    return BuiltWith(
+        config.embedding_model,
+        config.chunk_sentences,
+        config.chunk_word_pieces,
+        config.embed_titles,
+    )
 
 
 def vectors_of(config: Config) -> VectorIndex:

@@ -43,14 +43,18 @@ def served(config: Config) -> BuiltWith | None:
 
 
 def as_indexed(config: Config) -> Config:
-    """The settings with the model of the index that is there."""
+    """The settings with the model of the index that is there, and titles as they are there."""
     there = served(config)
-    return config if there is None else with_model(config, there.embedding_model)
+    if there is None:
+        return config
+    titles = {"embed_titles": there.embed_titles}
+    return with_model(config, there.embedding_model).model_copy(update=titles)
 
 
 def as_wanted(config: Config) -> Config:
     """The settings; where they leave the model at its default, that of the index serves."""
-    return config if "embedding_model" in config.model_fields_set else as_indexed(config)
+    there = None if "embedding_model" in config.model_fields_set else served(config)
+    return config if there is None else with_model(config, there.embedding_model)
 
 
 def difference(config: Config) -> str:
@@ -117,6 +121,7 @@ def reembedding(
             "embedding_model": model,
             "chunk_sentences": there.chunk_sentences,
             "chunk_word_pieces": there.chunk_word_pieces,
+            "embed_titles": there.embed_titles,
         }
     )
     embedder = embedder_of(chosen, notify)

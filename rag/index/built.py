@@ -33,23 +33,30 @@ class OtherModel(IndexUnusable):
 
 @dataclass(frozen=True, slots=True)
 class BuiltWith:
-    """The settings that an index depends on: another value needs other vectors."""
+    """The settings that an index depends on: another value needs other vectors.
+
+    Whether titles are embedded is no reason to refuse an index: it goes on as it was built.
+    """
 
     embedding_model: str
     chunk_sentences: int
     chunk_word_pieces: int
+    embed_titles: bool = False
 
     @classmethod
     def recorded(cls, snapshot: Snapshot) -> Self | None:
         """What the index in `snapshot` is built with; None before anything was published."""
-        model, *cut = (snapshot.setting(name) for name in cls.__slots__)
-        sentences, pieces = (int(value or 0) for value in cut)
-        return None if model is None else cls(model, sentences, pieces)
+        names = ("embedding_model", "chunk_sentences", "chunk_word_pieces", "embed_titles")
+        model, sentences, pieces, titles = (snapshot.setting(name) for name in names)
+        if model is None:
+            return None
+        return cls(model, int(sentences or 0), int(pieces or 0), titles == "True")
 
     @property
     def key(self) -> str:
         """What vectors are filed under."""
-        return f"{self.embedding_model}/{self.chunk_sentences}/{self.chunk_word_pieces}"
+        cut = f"{self.embedding_model}/{self.chunk_sentences}/{self.chunk_word_pieces}"
+        return f"{cut}/titles" if self.embed_titles else cut
 
     def with_model(self, embedding_model: str) -> Self:
         """The same with another embedding model."""
@@ -68,6 +75,7 @@ class BuiltWith:
             sentences=self.chunk_sentences,
             word_pieces=self.chunk_word_pieces,
             count_pieces=count_pieces,
+            title=self.embed_titles,
         )
 
     def compare(self, snapshot: Snapshot) -> None:
