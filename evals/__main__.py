@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-
 import typer
-from rich.console import Console
 
 from evals.commands import bench
 from evals.commands.costs import commands_command, scale_command
 from evals.commands.questions import golden_command
-from rag import AskPapersError
+from evals.commands.runs import report_command, run_command
+from rag.exits import run
 
 app = typer.Typer(
     help="Measure the product: quality on the golden questions, cost of its commands.",
@@ -20,18 +18,16 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.add_typer(bench.app, name="bench")
+app.command("run")(run_command)
+app.command("report")(report_command)
 app.command("golden")(golden_command)
 app.command("commands")(commands_command)
 app.command("scale")(scale_command)
 
 
 def main() -> None:
-    """Run the command; a failure of the product is told in one line."""
-    try:
-        app()
-    except AskPapersError as error:
-        Console(stderr=True, soft_wrap=True).print(f"error: {error}", markup=False)
-        sys.exit(error.exit_code)
+    """Run the command and leave with the exit code of the outcome."""
+    run(app, "python -m evals")
 
 
 if __name__ == "__main__":

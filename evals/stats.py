@@ -49,6 +49,31 @@ def mean(values: Sequence[float], seed: int = SEED) -> Mean:
     return Mean(float(data.mean()), float(low), float(high), len(data))
 
 
+def clustered_mean(values: Sequence[float], clusters: Sequence[str], seed: int = SEED) -> Mean:
+    """The mean and its interval when values of one cluster may go together.
+
+    Whole clusters are resampled, each mean being that of all values drawn (the cluster bootstrap,
+    Davison and Hinkley 1997, section 3.8). Where every value is a cluster it is `mean`.
+
+    Raises:
+        ValueError: there are no values, or not as many clusters.
+    """
+    if not values or len(values) != len(clusters):
+        raise ValueError(f"{len(values)} values in {len(clusters)} clusters")
+    names = {name: place for place, name in enumerate(dict.fromkeys(clusters))}
+    if len(names) == len(values):
+        return mean(values, seed)
+    data = np.asarray(values, dtype=np.float64)
+    places = np.array([names[name] for name in clusters])
+    sums = np.bincount(places, weights=data)
+    sizes = np.bincount(places).astype(np.float64)
+    generator = np.random.default_rng(seed)
+    drawn = generator.integers(0, len(sums), (_RESAMPLES, len(sums)))
+    resampled = sums[drawn].sum(axis=1) / sizes[drawn].sum(axis=1)
+    low, high = np.percentile(resampled, [2.5, 97.5])
+    return Mean(float(data.mean()), float(low), float(high), len(data))
+
+
 def randomisation(differences: Sequence[float], seed: int = SEED) -> float:
     """The two-sided p of paired differences under Fisher's randomisation test.
 

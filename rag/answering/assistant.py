@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Self
 
 from rag.answering.abstention import holds_nothing
 from rag.answering.asking import Reading
 from rag.answering.events import Done, Event
-from rag.answering.exchange import silent
+from rag.answering.exchange import Generator, silent
 from rag.answering.finding import Finder
 from rag.answering.helping import budget_of, finder_of
 from rag.answering.parts import built_with, embedder_of, generator_of, vectors_of, writing
@@ -50,11 +50,17 @@ class Assistant:
         self._budget = budget_of(config)
 
     @classmethod
-    def from_config(cls, config: Config, notify: Callable[[str], None] = lambda _: None) -> Self:
+    def from_config(
+        cls,
+        config: Config,
+        notify: Callable[[str], None] = lambda _: None,
+        wrap: Callable[[Generator], Generator] = lambda generator: generator,
+    ) -> Self:
         """Compose an assistant. Nothing is loaded or connected before it is needed.
 
         `notify` hears of repairs that a reader should know of, and of an index that is served with
-        another embedding model than the settings say.
+        another embedding model than the settings say. `wrap` is put around the model that writes,
+        to see or change what it is asked and says.
 
         Raises:
             WeightsError: the settings ask for weights that are not there.
@@ -92,6 +98,7 @@ class Assistant:
             config.weight_aspect,
         )
         generator = generator_of(config)
+        generator = None if generator is None else wrap(generator)
         finder = finder_of(config, Searcher(reader, weights), generator)
         return cls(config, reader, finder, writing(generator, config))
 
@@ -189,6 +196,11 @@ class Assistant:
         work = Work(self.config, self._writer, title, *described, notify=notify)
         sentences = tuple(label([(paper, e) for e in evidence]))
         yield from work.write(Task("summary", _SUMMARISE, sentences, _SUMMARY_CLAIMS))
+
+    def papers(self, paper_ids: Iterable[str]) -> dict[str, Paper]:
+        """Those of the named papers that there are, by id."""
+        with self._reader.state() as state:
+            return state.snapshot.papers(paper_ids)
 
     def find(self, reference: str) -> Paper:
         """The paper that a reference names."""

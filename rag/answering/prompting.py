@@ -101,6 +101,16 @@ def render(name: str, values: Mapping[str, object]) -> Rendered:
     return Rendered(system, user, version)
 
 
+def versions() -> dict[str, str]:
+    """The version of every prompt, by name.
+
+    Raises:
+        ConfigError: one cannot be read.
+    """
+    names = sorted(path.stem for path in _folder().glob("*.md"))
+    return {name: _template(name)[1].partition("@")[2] for name in names}
+
+
 @cache
 def _template(name: str) -> tuple[str, str]:
     path = _folder() / f"{name}.md"

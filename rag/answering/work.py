@@ -145,6 +145,7 @@ class Work:
             "embedding_model": self._embedding_model,
             "writer": self._writer.name,
             "settings": self._config.fingerprint(),
+            "found": [hit.paper.id for hit in self._found.hits] if self._found else [],
             "evidence": [f"{i.paper.id}:{i.evidence.index}" for i in sentences],
             "help": [asdict(step) | {"texts": list(step.texts)} for step in self._help.steps],
             **ending.facts,

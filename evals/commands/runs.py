@@ -1,0 +1,167 @@
+"""Asking the questions of a suite, and what came of it."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from evals import known
+from evals.commands import console
+from evals.judging import choice
+from evals.judging.inline import Judging
+from evals.reporting import report as reports
+from evals.reporting import terminal as shown
+from evals.running.identity import manifest_of, run_of
+from evals.running.journal import MANIFEST, read_records, writing
+from evals.running.places import opened, prepare
+from evals.running.plan import Plan, Prices
+from evals.running.runner import Runner
+from evals.running.transcript import Replies, Transcript
+from evals.suite import Suite
+from rag.config import Config
+from rag.errors import EXIT_PARTLY_FAILED, UsageError
+from rag.flags import AsJson, ConfigFile, DataDir, Llm, print_json, settings
+from rag.terminal import counting, err
+
+Out = Annotated[Path | None, typer.Option("--out", help="Folder of the run; a new one.")]
+JudgeName = Annotated[str | None, typer.Option("--judge", help="Whose opinions count.")]
+
+
+def run_command(
+    suite: Annotated[str, typer.Argument(help="Name or file of a suite.")],
+    llm: Llm = None,
+    limit: Annotated[int | None, typer.Option("--limit", min=1, help="Only n questions.")] = None,
+    repeats: Annotated[int, typer.Option("--repeats", min=1, help="Of each question.")] = 1,
+    judges: Annotated[
+        str, typer.Option("--judges", help="By commas; the first one counts. none: nobody.")
+    ] = "support",
+    at_once: Annotated[int, typer.Option("--at-once", min=1, help="Questions at a time.")] = 1,
+    timeout: Annotated[
+        float, typer.Option("--timeout", min=0.1, help="Seconds for a question.")
+    ] = 300.0,
+    max_cost: Annotated[
+        float | None, typer.Option("--max-cost", min=0, help="Dollars, then it stops.")
+    ] = None,
+    price_read: Annotated[
+        float, typer.Option("--price-read", min=0, help="Dollars for a million tokens read.")
+    ] = 0.0,
+    price_written: Annotated[
+        float, typer.Option("--price-written", min=0, help="The same for tokens written.")
+    ] = 0.0,
+    out: Out = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the run in --out, or the last one.")
+    ] = False,
+    new_run: Annotated[
+        bool, typer.Option("--new-run", help="Begin another beside the one in --out.")
+    ] = False,
+    cache: Annotated[
+        bool, typer.Option("--cache", help="Keep the models' replies, and use those kept.")
+    ] = False,
+    as_json: AsJson = False,
+    data_dir: DataDir = None,
+    config_file: ConfigFile = None,
+) -> None:
+    """Ask every question of a suite and keep what happens; then report.
+
+    Examples: run seeds · run scifact --limit 50 --judges none · run mine.jsonl --llm openai
+    """
+    if resume and new_run:
+        raise UsageError("--resume and --new-run exclude each other", remedy="Give one of them.")
+    config = settings(data_dir=data_dir, file=config_file, llm=llm).config
+    own = config.data_dir / "evals"
+    asked = known.find(suite, own).first(limit)
+    source = "" if suite in known.NAMED else str(Path(suite).resolve())
+    plan = Plan(repeats, at_once, timeout, max_cost, Prices(price_read, price_written))
+    wanted = [name.strip() for name in judges.split(",")]
+    folder = _folder(out, own / "runs", asked.name, resume=resume, new_run=new_run)
+    replies = Replies(own / "replies" if cache else None)
+    _ask(_Setup(config, asked, source, plan, wanted, folder, replies), resume=resume)
+    report = reports.read(folder, own)
+    _show(report, as_json=as_json)
+    if not report.summary.valid:
+        raise typer.Exit(EXIT_PARTLY_FAILED)
+
+
+def report_command(
+    run: Annotated[Path, typer.Argument(help="Folder of a run.")],
+    judge: JudgeName = None,
+    as_json: AsJson = False,
+    data_dir: DataDir = None,
+) -> None:
+    """Work out every figure of a run again, from what was recorded; no model is asked."""
+    own = settings(data_dir=data_dir).config.data_dir
+    report = reports.read(run, own / "evals", judge)
+    _show(report, as_json=as_json)
+    if not report.summary.valid:
+        raise typer.Exit(EXIT_PARTLY_FAILED)
+
+
+@dataclass(frozen=True, slots=True)
+class _Setup:
+    """What is asked, of whom, how, and where it is kept; `source` is the file of the suite."""
+
+    config: Config
+    suite: Suite
+    source: str
+    plan: Plan
+    judges: list[str]
+    folder: Path
+    replies: Replies
+
+
+def _ask(setup: _Setup, *, resume: bool) -> None:
+    config, suite, plan = setup.config, setup.suite, setup.plan
+    transcript = Transcript(setup.replies)
+    with ExitStack() as stack:
+        judges = choice.make(setup.judges, config, transcript)
+        for judge in judges:
+            stack.callback(judge.close)
+        with counting("papers") as indexing:
+            places = prepare(suite, config, config.data_dir / "evals" / "suites", indexing)
+        subject, assistant = stack.enter_context(opened(places, transcript, _notify))
+        judging = Judging(judges, transcript)
+        made_by = manifest_of(setup.source, config, assistant)
+        manifest = run_of(suite, subject.digest, plan, judging.names, made_by)
+        journal = stack.enter_context(writing(setup.folder, manifest, resume=resume))
+        progress = stack.enter_context(counting("questions"))
+        runner = Runner(subject, judging, plan, subject.state, partial(progress, "asking"))
+        spent = sum(record.cost for record in read_records(setup.folder))
+        ran = runner.run(suite.items, journal, spent)
+    if ran.unasked:
+        _notify(f"{ran.unasked} questions were not asked: {ran.reason}.")
+
+
+def _notify(said: str) -> None:
+    err.print(said, markup=False)
+
+
+def _folder(out: Path | None, runs: Path, suite: str, *, resume: bool, new_run: bool) -> Path:
+    """Where a run is: what `out` names, else the last one of the suite or a new one."""
+    if out is not None and not (new_run and (out / MANIFEST).exists()):
+        return out
+    if resume:
+        there = sorted(path.parent for path in runs.glob(f"{suite}-*/{MANIFEST}"))
+        if not there:
+            raise UsageError(f"There is no run of {suite} to go on with", cause=f"in {runs}")
+        return there[-1]
+    now = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
+    return out.with_name(f"{out.name}-{now}") if out is not None else runs / f"{suite}-{now}"
+
+
+def _show(report: reports.Report, *, as_json: bool) -> None:
+    if as_json:
+        print_json(reports.as_json(report))
+        return
+    console.print(report.headline, markup=False, soft_wrap=True)
+    for table in shown.tables(report):
+        console.print(table)
+    for line in shown.lines(report):
+        console.print(line, markup=False, soft_wrap=True)
+    console.print(f"The run is in {report.folder}", markup=False, soft_wrap=True)

@@ -1,0 +1,80 @@
+"""Having the statements of an answer judged while a run goes on, so that its line is whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from evals.judging.protocol import Case, Judge
+from evals.record import Opinion, Record, Reply
+from evals.running.transcript import Transcript
+from evals.scoring.statements import Statement, passages_of, statements_of
+
+
+class Judging:
+    """Some judges, each asked about every statement. Safe for use by several threads."""
+
+    def __init__(self, judges: Sequence[Judge], transcript: Transcript) -> None:
+        self._judges = tuple(judges)
+        self._transcript = transcript
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The judges, in their order."""
+        return tuple(judge.name for judge in self._judges)
+
+    def judge(self, record: Record) -> Record:
+        """The record with every judge's opinions; one that has no answer is as it was."""
+        if record.ending != "answered":
+            return record
+        opinions = dict(record.opinions)
+        replies: list[Reply] = list(record.replies)
+        for judge in self._judges:
+            with self._transcript.listening(judge.name, record.repeat) as heard:
+                opinions[judge.name] = tuple(opinions_of(judge, record))
+            replies += heard
+        return replace(record, opinions=opinions, replies=tuple(replies))
+
+
+def opinions_of(judge: Judge, record: Record) -> Iterator[Opinion]:
+    """All that citation recall and precision need to know (see `evals.scoring.citations`).
+
+    Of each statement its citations together; where several together support it, each alone, and
+    where one alone does not, the others without it.
+    """
+    for place, statement in enumerate(statements_of(record)):
+        yield from _of_statement(judge, record, place, statement)
+
+
+def _of_statement(
+    judge: Judge, record: Record, place: int, statement: Statement
+) -> Iterator[Opinion]:
+    cited = statement.known
+    if not cited:
+        return
+    together = _asked(judge, record, place, statement, cited)
+    yield together
+    if len(cited) == 1 or together.label != "support":
+        return
+    for number in cited:
+        alone = _asked(judge, record, place, statement, (number,))
+        yield alone
+        if alone.label != "support" and not alone.failure:
+            others = tuple(other for other in cited if other != number)
+            yield _asked(judge, record, place, statement, others)
+
+
+def _asked(
+    judge: Judge, record: Record, place: int, statement: Statement, cited: tuple[int, ...]
+) -> Opinion:
+    passages = tuple(passages_of(record, place, cited))
+    verdict = judge.judge(Case(statement.text, passages, record.question))
+    return Opinion(
+        place,
+        cited,
+        verdict.label or "",
+        verdict.probability,
+        verdict.reason,
+        verdict.raw,
+        verdict.failure,
+    )

@@ -1,0 +1,53 @@
+"""What a judge is asked, and what it may say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from evals.scoring.statements import Passage
+
+Label = Literal["support", "contradict", "neither"]
+LABELS: tuple[Label, ...] = ("support", "contradict", "neither")
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A claim, what it is said to rely on, and the question that it helps to answer, if any."""
+
+    claim: str
+    passages: tuple[Passage, ...]
+    question: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a judge said: a label, or why there is none.
+
+    `probability` is that of support, None where the judge gives none. `raw` is what it wrote,
+    attempt by attempt. A failure is never a label: whoever averages leaves it out and counts it.
+    """
+
+    label: Label | None
+    probability: float | None = None
+    reason: str = ""
+    raw: tuple[str, ...] = ()
+    failure: str = ""
+
+
+class Judge(Protocol):
+    """Says whether passages support a claim."""
+
+    @property
+    def name(self) -> str:
+        """What a report calls it; two judges that may differ have different names."""
+
+    def judge(self, case: Case) -> Verdict:
+        """A verdict, or a failure told in it.
+
+        Raises:
+            ModelError: the judge cannot be used at all, now or for any case.
+        """
+
+    def close(self) -> None:
+        """Let go of models and connections."""

@@ -1,0 +1,38 @@
+"""The product's own check of claims, as a judge: no model is asked."""
+
+from __future__ import annotations
+
+from evals.judging.protocol import Case, Label, Verdict
+from evals.scoring.statements import Passage
+from rag.answering.support import Pinned, judge
+from rag.schema import Evidence, Paper, Sentence
+from rag.text import split_sentences
+
+_LABELS: dict[str, Label] = {"supported": "support", "contradicted": "contradict"}
+
+
+class SupportJudge:
+    """What lets a claim pass in the product; in part supported is not supported."""
+
+    name = "support"
+
+    def judge(self, case: Case) -> Verdict:
+        """See `Judge.judge`."""
+        pinned = [one for passage in case.passages for one in _pinned(passage)]
+        found = judge(case.claim, pinned, case.question)
+        return Verdict(_LABELS.get(found.verdict, "neither"), reason=found.reason)
+
+    def close(self) -> None:
+        """There is nothing to let go of."""
+
+
+def _pinned(passage: Passage) -> list[Pinned]:
+    text = passage.text
+    places = split_sentences(text)
+    sentences = tuple(Sentence(text[start:end], start, end) for start, end in places)
+    paper = Paper(passage.paper_id, "", 0, 0, text, passage.title, False, sentences)
+    relied_on = passage.sentences or tuple(sentence.text for sentence in sentences)
+    return [
+        (paper, Evidence(paper.id, place, one, 0, len(one), 0.0))
+        for place, one in enumerate(relied_on)
+    ]

@@ -1,0 +1,1 @@
+"""What a run found, for people: in the terminal, as HTML, as Markdown, as CSV."""

@@ -1,0 +1,117 @@
+"""Who is asked: the product, through the entry point that its users have."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+from evals.record import Record, Source, Span, Times
+from evals.running.gold import Gold
+from evals.running.transcript import Transcript
+from evals.suite import Item
+from rag import Answer, Assistant, ClaimMade, Done, jsonform
+from rag.answering.stop import Stop
+from rag.errors import AskPapersError, IndexUnusable, ModelError, ResourceError
+from rag.schema import Paper
+
+
+class Subject(Protocol):
+    """Whoever answers the questions of a suite."""
+
+    def ask(self, item: Item, repeat: int, stop: Stop) -> Record:
+        """All that happened to a question; `stop` ends it early.
+
+        Raises:
+            IndexUnusable, ResourceError: no further question can be answered either.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class _Heard:
+    """An answer, and when its first claim and its end came, in seconds from the question."""
+
+    answer: Answer
+    first_claim: float | None
+    total: float
+
+
+class Product:
+    """The assistant. Safe for use by several threads, as it is itself."""
+
+    def __init__(
+        self,
+        assistant: Assistant,
+        gold: Mapping[str, Gold],
+        transcript: Transcript,
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        self._assistant = assistant
+        self._gold = gold
+        self._transcript = transcript
+        self._clock = clock
+
+    def ask(self, item: Item, repeat: int, stop: Stop) -> Record:
+        """See `Subject.ask`. What goes wrong with one question is in its record."""
+        gold = self._gold[item.id]
+        record = Record(
+            item.id,
+            repeat,
+            "failed",
+            item.asked.question,
+            gold=dict(gold.papers),
+            gold_evidence=gold.evidence,
+        )
+        started = self._clock()
+        with self._transcript.listening("subject", repeat) as replies:
+            try:
+                heard = self._heard(item, stop)
+            except (IndexUnusable, ResourceError):
+                raise
+            except AskPapersError as error:
+                silent = isinstance(error, ModelError) and not any(one.text for one in replies)
+                times = Times(self._clock() - started)
+                record = replace(record, reason=str(error), reached=not silent, times=times)
+            else:
+                record = self._recorded(record, heard)
+        return replace(record, replies=tuple(replies))
+
+    def _heard(self, item: Item, stop: Stop) -> _Heard:
+        started = self._clock()
+        first: float | None = None
+        answer: Answer | None = None
+        for event in self._assistant.ask(item.asked.question, stop=stop):
+            if isinstance(event, ClaimMade) and first is None:
+                first = self._clock() - started
+            elif isinstance(event, Done):
+                answer = event.answer
+        if answer is None:
+            raise RuntimeError(f"{item.id} has no answer")
+        return _Heard(answer, first, self._clock() - started)
+
+    def _recorded(self, record: Record, heard: _Heard) -> Record:
+        answer = heard.answer
+        given = self._given(answer)
+        papers = {paper.id: paper for paper, _ in given}
+        papers |= {citation.paper.id: citation.paper for citation in answer.citations}
+        return replace(
+            record,
+            ending="abstained" if answer.status == "abstained" else "answered",
+            answer=jsonform.answer(answer),
+            retrieved=tuple(answer.manifest["found"]),  # type: ignore[arg-type]
+            evidence=tuple(span for _, span in given),
+            papers={key: Source(paper.title, paper.text) for key, paper in papers.items()},
+            times=Times(heard.total, heard.first_claim),
+        )
+
+    def _given(self, answer: Answer) -> list[tuple[Paper, Span]]:
+        """The sentences that the answer was written from, as its manifest names them."""
+        named: Any = answer.manifest.get("evidence", [])
+        places = [name.rpartition(":") for name in named]
+        papers = self._assistant.papers(key for key, _, _ in places)
+        return [
+            (papers[key], Span(key, sentence.start, sentence.end, sentence.text))
+            for key, _, index in places
+            for sentence in [papers[key].sentences[int(index)]]
+        ]

@@ -1,0 +1,172 @@
+"""What is said to a model and by it while a question is asked: kept, and given again on demand."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, replace
+from pathlib import Path
+
+from evals.record import Reply
+from rag.answering.exchange import Completion, Generator, Request, silent
+from rag.index.disk import write_durably
+
+
+class Replies:
+    """Complete replies of earlier runs, in a folder; None: nothing is kept.
+
+    A reply is found by the model, everything it was asked, and the number of the repeat: the second
+    asking of a question is another draw, and is not answered from the first.
+    """
+
+    def __init__(self, folder: Path | None) -> None:
+        self._folder = folder
+        self._writing = threading.Lock()
+
+    def find(self, key: str) -> Reply | None:
+        """The reply that is kept under a key; what cannot be read is as if it were not there."""
+        if self._folder is None:
+            return None
+        try:
+            return Reply(**json.loads((self._folder / f"{key}.json").read_text("utf-8")))
+        except (OSError, ValueError, TypeError):
+            return None
+
+    def keep(self, key: str, reply: Reply) -> None:
+        """Store a reply, whole or not at all."""
+        if self._folder is not None:
+            text = json.dumps(asdict(replace(reply, cached=True)), ensure_ascii=False)
+            with self._writing:
+                self._folder.mkdir(parents=True, exist_ok=True)
+                write_durably(self._folder / f"{key}.json", text)
+
+
+class Heard:
+    """The replies of one asking; `repeat` is part of what they are kept under."""
+
+    def __init__(self, of: str, repeat: int) -> None:
+        self.of = of
+        self.repeat = repeat
+        self.replies: list[Reply] = []
+
+
+class Transcript:
+    """Records what the models that it wraps are asked, for the thread that asks.
+
+    A question is asked and answered within one thread, so that several can be asked at once.
+    """
+
+    def __init__(self, kept: Replies) -> None:
+        self._kept = kept
+        self._here = threading.local()
+
+    @contextmanager
+    def listening(self, of: str, repeat: int) -> Iterator[list[Reply]]:
+        """All replies to this thread until the block ends, in their order."""
+        before: Heard | None = getattr(self._here, "heard", None)
+        heard = self._here.heard = Heard(of, repeat)
+        try:
+            yield heard.replies
+        finally:
+            self._here.heard = before
+
+    def wrap(self, generator: Generator) -> Generator:
+        """The generator, overheard."""
+        return _Overheard(generator, self)
+
+    def stream(
+        self, inner: Generator, request: Request, notify: Callable[[str], None]
+    ) -> Iterator[str | Completion]:
+        """What `inner` says, or said to the same request in an earlier run."""
+        heard: Heard = getattr(self._here, "heard", None) or Heard("", 0)
+        prompt = _hash(request.system, request.user, request.schema)
+        key = _hash(inner.name, prompt, request.max_tokens, request.temperature, heard.repeat)
+        if known := self._kept.find(key):
+            heard.replies.append(known)
+            yield known.text
+            yield _again(known)
+            return
+        listener = _Listener(heard, inner.name, prompt)
+        try:
+            for piece in inner.stream(request, notify):
+                listener.hear(piece)
+                yield piece
+        finally:
+            reply = listener.end()
+        if reply.finish == "stop":
+            self._kept.keep(key, reply)
+
+
+class _Listener:
+    """Puts one reply together, whether it ends well or not."""
+
+    def __init__(self, heard: Heard, model: str, prompt: str) -> None:
+        self._heard = heard
+        self._model = model
+        self._prompt = prompt
+        self._text: list[str] = []
+        self._completion: Completion | None = None
+
+    def hear(self, piece: str | Completion) -> None:
+        if isinstance(piece, Completion):
+            self._completion = piece
+        else:
+            self._text.append(piece)
+
+    def end(self) -> Reply:
+        done = self._completion or Completion("unknown", None, None, 0.0, self._model)
+        reply = Reply(
+            self._heard.of,
+            done.model or self._model,
+            self._prompt,
+            "".join(self._text),
+            done.finish if self._completion else "broken",
+            done.prompt_tokens,
+            done.completion_tokens,
+            done.seconds,
+        )
+        self._heard.replies.append(reply)
+        return reply
+
+
+class _Overheard:
+    """A generator whose words are recorded."""
+
+    def __init__(self, inner: Generator, transcript: Transcript) -> None:
+        self._inner = inner
+        self._transcript = transcript
+
+    @property
+    def name(self) -> str:
+        """As the generator behind it."""
+        return self._inner.name
+
+    @property
+    def structured(self) -> bool:
+        """As the generator behind it."""
+        return self._inner.structured
+
+    def stream(
+        self, request: Request, notify: Callable[[str], None] = silent
+    ) -> Iterator[str | Completion]:
+        """See `Generator.stream`."""
+        return self._transcript.stream(self._inner, request, notify)
+
+    def close(self) -> None:
+        """Close the generator behind it."""
+        self._inner.close()
+
+
+def _again(reply: Reply) -> Completion:
+    """The end of a reply that was kept: only complete ones are."""
+    return Completion(
+        "stop", reply.prompt_tokens, reply.completion_tokens, reply.seconds, reply.model
+    )
+
+
+def _hash(*parts: object) -> str:
+    whole = json.dumps(parts, sort_keys=True, ensure_ascii=False, default=dict)
+    return hashlib.sha256(whole.encode()).hexdigest()[:32]
