@@ -5,11 +5,12 @@ margin, and the randomisation test says worse at .05. It is *unmeasurable* where
 few questions would not show a loss of the margin in 80 of 100 comparisons. Else it *holds*.
 
 What that rule does (normal approximation, standard error e, margin m; unmeasurable above
-2.8 e = m): nothing changed, and an alarm needs a chance deviation of m + 1.96 e ≥ 4.76 e: less than
-one in 100,000. The true loss is the margin: one alarm in 40, by the interval. It is twice the
-margin: found in at least 80 of 100, as 2m lies m ≥ 2.8 e beyond the margin. So many measures need
-no correction for their number where nothing changed. The randomisation test only matters where
-questions are so few that a bootstrap interval is too narrow: five cannot reach .05.
+2.8 e = m): where nothing changed, an alarm needs a chance deviation of m + 1.96 e ≥ 4.76 e, less
+than one in 100,000, so that many measures need no correction for their number. Where the true loss
+is the margin, one in 40 gives an alarm. Where it is twice the margin, at most 20 of 100 hold: m is
+2.8 e or more beyond the margin, or it is unmeasurable, as where answers turn from right to wrong
+and so widen e. The randomisation test matters only where questions are so few that a bootstrap
+interval is too narrow: five cannot reach .05.
 """
 
 from __future__ import annotations

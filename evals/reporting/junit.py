@@ -24,7 +24,9 @@ def junit(gate: Gate) -> bytes:
     }
     attributes = {name: str(count) for name, count in counts.items()}
     root = ET.Element("testsuites", {"name": "evals gate", **attributes})
-    suite = ET.SubElement(root, "testsuite", {"name": f"evals gate {gate.suite}", **attributes})
+    suite = ET.SubElement(
+        root, "testsuite", {"name": f"evals gate {_clean(gate.suite)}", **attributes}
+    )
     suite.extend(cases)
     ET.indent(root)
     return ET.tostring(root, encoding="utf-8", xml_declaration=True) + b"\n"
