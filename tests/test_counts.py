@@ -66,3 +66,17 @@ def test_no_more_terms_are_kept_than_allowed() -> None:
         assert counts.of(1, list(wanted), count) == dict.fromkeys(wanted, 1)
     assert counts.of(1, ["a"], count) == {"a": 1}
     assert count.asked[-1] == ["a"]  # forgotten, to make room
+
+
+def test_the_number_of_papers_follows_the_state_that_is_read(tmp_path: Path) -> None:
+    library, catalog = Library(tmp_path), Catalog(tmp_path / "data" / "catalog.sqlite3")
+    library.write("a.txt", abstract("bridges"))
+    library.index()
+    with catalog.reading() as before:
+        assert before.size() == before.size() == 1
+        library.write("b.txt", abstract("apples"))
+        library.index()
+        with catalog.reading() as after:
+            assert (before.size(), after.size()) == (1, 2)
+        assert before.size() == 1
+    catalog.close()

@@ -47,6 +47,7 @@ class Snapshot:
     def __init__(self, connection: sqlite3.Connection, counts: TermCounts | None = None) -> None:
         self.connection = connection
         self._counts = counts
+        self._revision: int | None = None  # of a state that no longer changes
 
     def setting(self, key: str) -> str | None:
         """A value that the index was built with, or None."""
@@ -56,7 +57,11 @@ class Snapshot:
     @property
     def revision(self) -> int:
         """How many changes the catalog has seen."""
-        return int(self.setting("revision") or 0)
+        if self._counts is None:
+            return int(self.setting("revision") or 0)
+        if self._revision is None:
+            self._revision = int(self.setting("revision") or 0)
+        return self._revision
 
     def is_empty(self) -> bool:
         """Whether there is no paper at all."""
@@ -64,6 +69,11 @@ class Snapshot:
 
     def size(self) -> int:
         """How many papers there are."""
+        if self._counts is None:
+            return self._size()
+        return self._counts.papers(self.revision, self._size)
+
+    def _size(self) -> int:
         return int(self.connection.execute("SELECT count(*) FROM papers").fetchone()[0])
 
     def holding(self, terms: Iterable[str]) -> dict[str, int]:
