@@ -16,7 +16,7 @@ from evals.scoring.abstention import Silence, auroc, silence
 from evals.scoring.citations import Cited, Overall, Unjudged, overall
 from evals.scoring.consistency import agreement, same_sources, stable
 from evals.scoring.measures import MEASURES, Asked, Measure, citations_of
-from evals.stats import Mean, clustered_mean
+from evals.stats import Mean, clustered_mean, mean
 from evals.suite import Item
 
 Outcome = Literal["scored", "abstained", "failed", "skipped"]
@@ -111,9 +111,9 @@ def summarise(scored: Sequence[Scored], seed: int) -> Summary:
         means_of(used, seed),
         {kind: means_of([o for o in used if o.item.kind == kind], seed) for kind in kinds},
         silence(pairs),
-        _silence_auroc(decided),
+        silence_auroc(decided),
         overall(cited) if (cited := [o.cited for o in used if o.cited is not None]) else None,
-        _consistency(used, seed),
+        {name: mean(values, seed) for name, values in consistency(used).items()},
     )
 
 
@@ -156,7 +156,7 @@ def _scored(
     return Scored(item, repeat, outcome, values, "", record, cited)
 
 
-def _silence_auroc(scored: Sequence[Scored]) -> float | None:
+def silence_auroc(scored: Sequence[Scored]) -> float | None:
     """How well the writer's own confidence tells questions with an answer from those without."""
     known = [
         (float(one.record.answer["manifest"]["confidence"]), one.item.answerable)
@@ -166,13 +166,13 @@ def _silence_auroc(scored: Sequence[Scored]) -> float | None:
     return auroc([c for c, _ in known], [a for _, a in known]) if known else None
 
 
-def _consistency(scored: Sequence[Scored], seed: int) -> dict[str, Mean]:
-    """Over the repeats of each question, and over the wordings of one question."""
+def consistency(scored: Sequence[Scored]) -> dict[str, list[float]]:
+    """What agrees over the repeats of each question, and over the wordings of one question."""
     groups: Mapping[str, Callable[[Scored], str]] = {
         "repeats": lambda one: one.item.id,
         "wordings": lambda one: one.item.asked.same_as or one.item.id,
     }
-    found: dict[str, Mean] = {}
+    found: dict[str, list[float]] = {}
     for name, key in groups.items():
         together: dict[str, list[Scored]] = {}
         for one in scored:
@@ -181,8 +181,7 @@ def _consistency(scored: Sequence[Scored], seed: int) -> dict[str, Mean]:
         for measure, of in _CONSISTENT.items():
             values = [v for group in together.values() if (v := of(group)) is not None]
             if values:
-                clusters = [str(place) for place in range(len(values))]
-                found[f"{measure} over {name}"] = clustered_mean(values, clusters, seed)
+                found[f"{measure} over {name}"] = values
     return found
 
 
