@@ -13,7 +13,7 @@ from evals.commands import console
 from evals.comparing import check_comparable, compare
 from evals.gating import Gate, gate
 from evals.margins import MARGIN, check_measure, parse
-from evals.reporting import changes
+from evals.reporting import compared
 from evals.reporting import report as reports
 from evals.reporting.junit import junit
 from evals.running.journal import Manifest
@@ -54,12 +54,12 @@ def compare_command(
     found = compare(a, b, margins, seed)
     differences = Manifest(a.identity, {}).differences(Manifest(b.identity, {}))
     if as_json:
-        print_json({"differences": differences, **changes.as_json(found)})
+        print_json({"differences": differences, **compared.as_json(found)})
         return
     for line in differences or ["The runs are of the same questions, settings and models."]:
         console.print(line, markup=False, soft_wrap=True)
-    console.print(changes.table(found.changes))
-    _print(changes.lines(found, None if everything else 5))
+    console.print(compared.table(found.changes))
+    _print(compared.lines(found, None if everything else 5))
 
 
 def gate_command(
@@ -116,10 +116,10 @@ def _names(measures: str) -> list[str]:
 
 def _show(found: Gate, *, as_json: bool) -> None:
     if as_json:
-        print_json(changes.gate_json(found))
+        print_json(compared.gate_json(found))
         return
-    console.print(changes.gate_table(found))
-    _print(changes.lines(found.comparison))
+    console.print(compared.gate_table(found))
+    _print(compared.lines(found.comparison))
     if found.left_out:
         _print([f"not gated, too few questions: {', '.join(found.left_out)}"])
     _print([f"{found.suite}: {found.standing}"])

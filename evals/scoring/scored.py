@@ -6,7 +6,7 @@ never averaged: it is counted, and too many of them make a run invalid.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Literal
@@ -15,7 +15,7 @@ from evals.record import Record
 from evals.scoring.abstention import Silence, auroc, silence
 from evals.scoring.citations import Cited, Overall, Unjudged, overall
 from evals.scoring.consistency import agreement, same_sources, stable
-from evals.scoring.measures import MEASURES, Asked, Measure, citations_of
+from evals.scoring.measures import MEASURES, Asked, Measure, citations_of, reported
 from evals.stats import Mean, clustered_mean, mean
 from evals.suite import Item
 
@@ -148,12 +148,18 @@ def _scored(
     asked = Asked(item, record, judge)
     try:
         cited = citations_of(asked)
-        found = {measure.name: measure.of(asked) for measure in measures}
+        values = dict(_values(asked, measures))
     except Unjudged as error:
-        return Scored(item, repeat, "failed", {}, f"{judge}: {error}", record)
-    values = {name: value for name, value in found.items() if value is not None}
+        return Scored(item, repeat, "failed", {}, f"{judge or 'nobody'}: {error}", record)
     outcome: Outcome = "abstained" if asked.abstained else "scored"
     return Scored(item, repeat, outcome, values, "", record, cited)
+
+
+def _values(asked: Asked, measures: Sequence[Measure]) -> Iterator[tuple[str, float]]:
+    for measure in measures:
+        value = measure.of(asked)
+        if value is not None:
+            yield measure.name, reported(measure, value)
 
 
 def silence_auroc(scored: Sequence[Scored]) -> float | None:
