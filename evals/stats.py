@@ -173,7 +173,7 @@ def _by_cluster(
         raise ValueError(f"{len(values)} values in {len(clusters)} clusters")
     names = {name: place for place, name in enumerate(dict.fromkeys(clusters))}
     places = np.array([names[name] for name in clusters])
-    sums = np.bincount(places, weights=np.asarray(values, dtype=np.float64))
+    sums = np.bincount(places, weights=np.asarray(values, dtype=np.float64)).astype(np.float64)
     return sums, np.bincount(places).astype(np.float64)
 
 

@@ -202,7 +202,7 @@ def test_the_effect_that_clusters_show_is_found_with_the_power_that_is_said() ->
 
     def draw(shift: float) -> list[float]:
         own = np.repeat(chance.normal(0, 1, 60), 4)
-        return (own + chance.normal(0, 1, 240) + shift).tolist()
+        return [float(one) for one in own + chance.normal(0, 1, 240) + shift]
 
     # the standard error by hand: √(1 + 1/4) / √60, as a mean of four has the variance 1 + 1/4
     effect = 2.801585 * math.sqrt(1.25 / 60)

@@ -27,7 +27,7 @@ from evals.sheet import sheet as sheet_of
 
 GOOD = ("It is so.", [1])
 PAPERS = {"p": "It is so."}
-SUPPORTED = {(0, (1,)): "support"}
+SUPPORTED: dict[tuple[int, tuple[int, ...]], str] = {(0, (1,)): "support"}
 
 
 def some_record(name: str, repeat: int, how: str) -> Record | None:
@@ -38,7 +38,7 @@ def some_record(name: str, repeat: int, how: str) -> Record | None:
         return failed(name, repeat)
     if how == "abstained":
         return abstained(name, repeat)
-    judged = {} if how == "unjudged" else SUPPORTED
+    judged = None if how == "unjudged" else SUPPORTED
     record = answered(name, GOOD, papers=PAPERS, repeat=repeat, judged=judged)
     if how == "judge failed":
         broken = (Opinion(0, (1,), "", failure="prose"),)

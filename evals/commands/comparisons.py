@@ -98,7 +98,7 @@ def gate_command(
         found = gate(kept, present, margins, names, seed)
         if junit_file:
             _write(junit_file, junit(found))
-        _show(found, as_json=as_json)
+        _show(found, _since(kept, present), as_json=as_json)
         _leave(found)
 
 
@@ -114,10 +114,17 @@ def _names(measures: str) -> list[str]:
     return names
 
 
-def _show(found: Gate, *, as_json: bool) -> None:
+def _since(kept: Sheet, present: Sheet) -> list[str]:
+    """What has changed since the baseline, of all that it keeps."""
+    known = {name: present.identity.get(name) for name in kept.identity}
+    return Manifest(kept.identity, {}).differences(Manifest(known, {}))
+
+
+def _show(found: Gate, since: list[str], *, as_json: bool) -> None:
     if as_json:
-        print_json(compared.gate_json(found))
+        print_json({"differences": since, **compared.gate_json(found)})
         return
+    _print(since)
     console.print(compared.gate_table(found))
     _print(compared.lines(found.comparison))
     if found.left_out:

@@ -29,7 +29,8 @@ def junit(gate: Gate) -> bytes:
     )
     suite.extend(cases)
     ET.indent(root)
-    return ET.tostring(root, encoding="utf-8", xml_declaration=True) + b"\n"
+    text = ET.tostring(root, encoding="unicode")
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'.encode()
 
 
 def _questions(gate: Gate) -> ET.Element:

@@ -5,7 +5,8 @@
 
 * only the first line of an answer counts;
 * of the citations of a sentence only the first three count, repeated ones each time;
-* a citation is an opening bracket with digits: `[1, 2]` is 1 alone, `[1-3]` is 1;
+* a citation is an opening bracket with digits: `[1, 2]` is 1 alone, `[1-3]` is 1, and what is left
+  of them, as `, 2`, stays in the sentence that is judged;
 * numbers count from 1 into the documents, so that `[0]` is the last one, as Python counts;
 * a sentence that cites beyond the documents has recall 0, and its citations are not counted;
 * an answer without a sentence is left out; one without citations has precision 0.
