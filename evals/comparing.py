@@ -82,20 +82,22 @@ class Change:
         return self.detectable <= self.margin
 
     @property
-    def verdict(self) -> Verdict:
-        """Better or worse where the corrected p is at most .05; else whether it is not worse.
+    def is_not_worse(self) -> bool:
+        """Whether the interval lies above minus the margin (non-inferiority).
 
-        It is not worse by the margin where its interval lies above minus the margin, and there
-        are enough questions for a loss of that size to have touched one of them.
+        And there are enough questions for a loss of that size to have touched one of them: where
+        none differs, the interval has no width however few they are.
         """
-        mean, low, _ = self.gain
+        if self.margin is None or self.detectable is None or self.gain[1] <= -self.margin:
+            return False
+        return self.measure.unit != "share" or unseen(self.difference.n) <= self.margin
+
+    @property
+    def verdict(self) -> Verdict:
+        """Better or worse where the corrected p is at most .05; else whether it is not worse."""
         if self.corrected <= ALPHA:
-            return "better" if mean > 0 else "worse"
-        if self.margin is None or self.detectable is None or low <= -self.margin:
-            return "cannot tell"
-        if self.measure.unit == "share" and unseen(self.difference.n) > self.margin:
-            return "cannot tell"
-        return "not worse by margin"
+            return "better" if self.gain[0] > 0 else "worse"
+        return "not worse by margin" if self.is_not_worse else "cannot tell"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,16 +1,17 @@
 """Whether a run is as good as a baseline; pure.
 
 A measure has *regressed* where the 95% interval of its paired difference lies wholly beyond the
-margin, and the randomisation test says worse at .05. It is *unmeasurable* where it has not, and so
-few questions would not show a loss of the margin in 80 of 100 comparisons. Else it *holds*.
+margin, and the randomisation test says worse at .05. It *holds* where the interval lies wholly on
+the better side of minus the margin, or where it lies about it and the questions are enough to show
+a loss of the margin in 80 of 100 comparisons. Where they are not, it is *unmeasurable*.
 
-What that rule does (normal approximation, standard error e, margin m; unmeasurable above
-2.8 e = m): where nothing changed, an alarm needs a chance deviation of m + 1.96 e ≥ 4.76 e, less
-than one in 100,000, so that many measures need no correction for their number. Where the true loss
-is the margin, one in 40 gives an alarm. Where it is twice the margin, at most 20 of 100 hold: m is
-2.8 e or more beyond the margin, or it is unmeasurable, as where answers turn from right to wrong
-and so widen e. The randomisation test matters only where questions are so few that a bootstrap
-interval is too narrow: five cannot reach .05.
+What that rule does (normal approximation, standard error e, margin m; enough is 2.8 e ≤ m): where
+nothing changed, an alarm needs a chance deviation of m + 1.96 e ≥ 4.76 e where it can be measured,
+less than one in 100,000, so that many measures need no correction for their number. Where the true
+loss is the margin, one in 40 gives an alarm. Where it is twice the margin, at most 20 of 100 hold:
+m is 2.8 e or more beyond the margin, or it is unmeasurable, as where answers turn from right to
+wrong and so widen e. The randomisation test matters only where questions are so few that a
+bootstrap interval is too narrow: five cannot reach .05.
 """
 
 from __future__ import annotations
@@ -135,9 +136,11 @@ def _checked(measure: Measure, change: Change | None) -> Checked:
     if high < -margin and change.p <= ALPHA:
         reason = f"worse by more than {margin:.3g}: {-mean:.3g} [{-high:.3g}, {-low:.3g}]"
         return Checked(measure, "regressed", reason, change)
+    if change.is_not_worse:
+        return Checked(measure, "holds", f"a loss of {margin:.3g} is excluded", change)
     if not change.sees_margin:
-        seen = "nothing" if change.detectable is None else f"no less than {change.detectable:.2g}"
+        seen = "nothing" if change.detectable is None else f"no loss below {change.detectable:.2g}"
         n = change.difference.n
         return Checked(measure, "unmeasurable", f"{n} questions show {seen}", change)
-    beyond = "" if low > -margin else f"; a loss of up to {-low:.2g} is not excluded"
-    return Checked(measure, "holds", f"no loss beyond {margin:.3g} is seen{beyond}", change)
+    reason = f"no loss beyond {margin:.3g} is seen; up to {-low:.2g} is not excluded"
+    return Checked(measure, "holds", reason, change)

@@ -16,6 +16,8 @@ from rag.index.embedding import Embedder
 from rag.index.sync import Indexer
 from rag.models import WeightStore
 
+pytest_plugins = ["evals.pytest_plugin"]
+
 # Started in the background, as some servers start tests, this process and its children would
 # ignore Ctrl-C; the tests that send it need a child that does not.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -40,6 +40,9 @@ def held(differences: list[float], margin: str = "0.03", name: str = "correct") 
         ([0.0] * 52, "0.04", "holds"),
         ([0.5, -0.5] * 40, "0.03", "unmeasurable"),  # 2.8 · .5 / √80 = .16
         ([0.5, -0.5] * 40, "0.2", "holds"),
+        ([0.0] * 86 + [0.5], "0.03", "holds"),  # one gained: no interval below 0
+        ([0.0] * 86 + [-1.0], "0.03", "unmeasurable"),  # one lost: [-.034, 0], 2.8 / 87 = .032
+        ([0.0] * 86 + [-1.0], "0.04", "holds"),
         ([-0.5] * 5, "0.03", "unmeasurable"),  # 2 / 2^5 > .05
         ([-0.5], "0.03", "unmeasurable"),
         ([-0.5] * 6, "0.03", "regressed"),  # 2 / 2^6
