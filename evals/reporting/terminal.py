@@ -121,7 +121,7 @@ def _n(means: Iterable[Mean]) -> int:
 
 
 def _table(*head: str) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True, header_style="bold")
     for name in head:
         table.add_column(name, justify="right" if name == "n" else "left", no_wrap=name != "what")
     return table
