@@ -25,7 +25,7 @@ from rich.console import Console
 
 from evals.record import Opinion, Reply
 from evals.reporting import terminal
-from evals.reporting.changes import changes, word_diff
+from evals.reporting.beside import beside, word_diff
 from evals.reporting.markdown import markdown, text
 from evals.reporting.page import page
 from evals.reporting.plots import confident
@@ -154,7 +154,7 @@ def hostile_run(folder: Path) -> Report:
 
 def test_hostile_texts_are_text_and_nothing_is_fetched(browser: Browser, tmp_path: Path) -> None:
     report = hostile_run(tmp_path)
-    with visiting(browser, page(report, changes(report, report)), tmp_path) as visit:
+    with visiting(browser, page(report, beside(report, report)), tmp_path) as visit:
         visit.page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
         assert visit.page.evaluate("window.broken") is None
         assert visit.page.locator("script").count() == 1
@@ -242,7 +242,7 @@ def test_beside_another_run_answers_differ_word_by_word(
     browser: Browser, owls: Path, later: Path, tmp_path: Path
 ) -> None:
     report = report_of(later)
-    with visiting(browser, page(report, changes(report, report_of(owls))), tmp_path) as visit:
+    with visiting(browser, page(report, beside(report, report_of(owls))), tmp_path) as visit:
         first, second = visit.page.locator("#s1"), visit.page.locator("#s2")
         visit.page.evaluate("document.querySelectorAll('.sample').forEach(d => d.open = true)")
         assert first.locator("del").all_inner_texts() == ["Owls"]
@@ -295,7 +295,7 @@ def test_it_is_legible_in_light_and_dark_at_a_phones_width(
 ) -> None:
     report = report_of(later)
     options = {"viewport": {"width": width, "height": 800}, "color_scheme": scheme}
-    content = page(report, changes(report, report_of(owls)))
+    content = page(report, beside(report, report_of(owls)))
     with visiting(browser, content, tmp_path, **options) as visit:
         visit.page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
         assert visit.page.evaluate("document.documentElement.scrollWidth") == width
@@ -363,7 +363,7 @@ def test_a_page_of_a_hundred_questions_is_below_a_megabyte(tmp_path: Path) -> No
 
 
 def test_differences_are_paired_by_question(owls: Path, later: Path) -> None:
-    found = changes(report_of(later), report_of(owls))
+    found = beside(report_of(later), report_of(owls))
     correct = found.differences["correct"]
     assert (correct.before, correct.now, correct.mean.n) == (0.5, 1.0, 2)  # q4 failed before
     assert (correct.mean.value, correct.better, correct.worse) == (0.5, 1, 0)
@@ -382,10 +382,10 @@ def test_a_measure_that_moved_for_certain_is_told_by_its_better_side(tmp_path: P
     now = [answered(f"q{n}", [NEST]) for n in range(1, 13)]
     old = report_of(run_folder(tmp_path / "old", file, before))
     new = report_of(run_folder(tmp_path / "new", file, now))
-    verdicts = {one.name: one.verdict for one in changes(new, old).differences.values()}
+    verdicts = {one.name: one.verdict for one in beside(new, old).differences.values()}
     assert verdicts["correct"] == verdicts["contradicted"] == "better"
     assert verdicts["seconds"] == "as before"
-    assert changes(old, new).differences["contradicted"].verdict == "worse"
+    assert beside(old, new).differences["contradicted"].verdict == "worse"
 
 
 @given(st.text(alphabet="ab ,.[]1é\n", max_size=40), st.text(alphabet="ab ,.[]1é\n", max_size=40))
@@ -432,7 +432,7 @@ def test_markdown_tells_means_and_failures(owls: Path) -> None:
 
 def test_markdown_tells_what_changed(owls: Path, later: Path) -> None:
     report = report_of(later)
-    differences, worse, better = cells_of(markdown(report, changes(report, report_of(owls))))
+    differences, worse, better = cells_of(markdown(report, beside(report, report_of(owls))))
     correct = next(row for row in differences if row[0] == "correct")
     assert correct[:4] == ["correct", "0.50", "1.00", "+0.500"]
     assert correct[5:] == ["1 better, 0 worse", "2"]

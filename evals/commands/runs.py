@@ -17,8 +17,8 @@ from evals.judging import choice
 from evals.judging.inline import Judging
 from evals.reporting import report as reports
 from evals.reporting import terminal as shown
-from evals.reporting.changes import Changes, changes
-from evals.reporting.changes import as_json as as_changes
+from evals.reporting.beside import Changes, beside
+from evals.reporting.beside import as_json as as_changes
 from evals.reporting.files import write_all
 from evals.running.identity import manifest_of, run_of
 from evals.running.journal import MANIFEST, read_records, writing
@@ -103,7 +103,7 @@ def report_command(
     sheet: Annotated[
         Path | None, typer.Option("--csv", help="Write a row for each question.")
     ] = None,
-    beside: Annotated[
+    other: Annotated[
         Path | None, typer.Option("--with", help="Another run, to tell what changed since.")
     ] = None,
     judge: JudgeName = None,
@@ -117,7 +117,7 @@ def report_command(
     """
     own = settings(data_dir=data_dir).config.data_dir / "evals"
     report = reports.read(run, own, judge)
-    since = changes(report, reports.read(beside, own, judge)) if beside else None
+    since = beside(report, reports.read(other, own, judge)) if other else None
     wanted = {"html": html, "markdown": markdown, "csv": sheet}
     write_all(report, since, {form: path for form, path in wanted.items() if path})
     _show(report, since, everything=everything, as_json=as_json)

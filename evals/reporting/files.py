@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from evals.reporting.changes import Changes
+from evals.reporting.beside import Changes
 from evals.reporting.markdown import markdown
 from evals.reporting.report import Report
 from evals.reporting.sheet import sheet

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from evals.reporting import forms
-from evals.reporting.changes import Changes, Difference, is_better, moved
+from evals.reporting.beside import Changes, Difference, is_better, moved
 from evals.reporting.report import Report
 from evals.scoring.measures import BY_NAME
 from evals.scoring.scored import Scored

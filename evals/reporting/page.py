@@ -17,7 +17,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from evals.reporting import forms, plots
-from evals.reporting.changes import Changes
+from evals.reporting.beside import Changes
 from evals.reporting.report import Report
 from evals.reporting.samples import samples
 from evals.scoring.measures import BY_NAME

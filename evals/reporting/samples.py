@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from evals.record import Opinion, Record, Span
-from evals.reporting.changes import Changes, Verdict, is_better, moved, word_diff
+from evals.reporting.beside import Changes, Verdict, is_better, moved, word_diff
 from evals.reporting.forms import MAIN, number, signed
 from evals.scoring.measures import BY_NAME
 from evals.scoring.scored import Scored

@@ -8,7 +8,7 @@ from rich import box
 from rich.table import Table
 
 from evals.reporting import forms
-from evals.reporting.changes import Changes
+from evals.reporting.beside import Changes
 from evals.reporting.forms import shown as shown
 from evals.reporting.report import Report
 from evals.scoring.measures import BY_NAME

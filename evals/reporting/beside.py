@@ -55,7 +55,7 @@ class Changes:
     settings: tuple[str, ...]
 
 
-def changes(report: Report, other: Report, seed: int = SEED) -> Changes:
+def beside(report: Report, other: Report, seed: int = SEED) -> Changes:
     """What differs from `other` to `report`.
 
     Raises:
