@@ -39,7 +39,7 @@ HOSTILE = (
     " onerror='window.broken=1'> | `x` </details></style><style>body{display:none}</style>"
     '"><svg onload=window.broken=1> {{ 7*7 }} @someone #12 [a](javascript:window.broken=1)'
 )
-OWLS = [
+OWLS: list[dict[str, Any]] = [
     {"question": "Where do owls nest?", "answers": ["barns"], "kind": "place"},
     {"question": "How many eggs?", "answers": ["seven"], "kind": "number"},
     {"question": "Who owns an owl?", "answerable": False, "kind": "none"},

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -325,7 +324,7 @@ class Meddling:
             self._change()
         record = self._asked.product.ask(item, repeat, stop)
         if not self._before and not self._left:
-            threading.Thread(target=self._change).run()
+            self._change()
         return record
 
     def _change(self) -> None:

@@ -52,7 +52,7 @@ def told(tmp_path: Path, *lines: object) -> str:
             "rubric.0.weight: ",
         ),
         ({"id": "b", "turns": []}, "turns: "),
-        ({**TURNS, "turns": TURNS["turns"][1:]}, "its turns are not counted 1, 2, 3"),  # type: ignore[index]
+        ({**TURNS, "turns": TURNS["turns"][1:]}, "its turns are not counted 1, 2, 3"),
         (OWL, "mine.jsonl:2 has the id 'a', which line 1 has already"),
         ({"id": "a", "turns": [{"turn": 1, "question": "?", "id": "x"}]}, "'turns.0.id', which"),
     ],

@@ -140,6 +140,8 @@ class _Setup:
 
 def _ask(setup: _Setup, *, resume: bool) -> None:
     config, suite, plan = setup.config, setup.suite, setup.plan
+    if not any(item.answerable for item in suite.items):
+        _notify(f"No question of {suite.name} has an answer: only abstention can be measured.")
     transcript = Transcript(setup.replies)
     with ExitStack() as stack:
         judges = choice.make(setup.judges, config, transcript)
