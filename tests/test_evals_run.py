@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -13,7 +14,7 @@ import pytest
 from asking import Asking, asking, claims, lines
 from fakes import Received, Reply, Script, ScriptedGenerator, ScriptedServer, refusal, streamed
 from library import Library, abstract, sentences
-from recorded import manifest, report_of, suite_file
+from recorded import manifest, report_of, silent, suite_file
 
 from evals.record import Record
 from evals.running.gold import resolve
@@ -25,7 +26,14 @@ from rag.answering.exchange import Completion, Request
 from rag.answering.parts import generator_of
 from rag.answering.stop import Stop
 from rag.config import Config
-from rag.errors import AnswerIncomplete, IndexUnusable, InputError, ModelError, ServerError
+from rag.errors import (
+    AnswerIncomplete,
+    IndexUnusable,
+    InputError,
+    ModelError,
+    ResourceError,
+    ServerError,
+)
 
 FIRST, SECOND = sentences(abstract("apples"))
 GOOD = claims(SECOND)
@@ -278,6 +286,39 @@ def test_a_model_that_never_ends_fails_its_question_alone(
     }
 
 
+class Hanging:
+    """The first question is done at once; any other waits until it is ended."""
+
+    def __init__(self) -> None:
+        self.waiting = threading.Event()
+        self.ended = threading.Event()
+
+    def ask(self, item: Item, repeat: int, stop: Stop) -> Record:
+        if item.id != "q1":
+            with stop.cutting(self.ended.set):
+                self.waiting.set()
+                self.ended.wait(60)
+        else:
+            self.waiting.wait(60)
+        return silent(item.id)
+
+
+class Full(Journal):
+    """A journal on a disk that has no room."""
+
+    def add(self, record: Record) -> None:
+        raise ResourceError("The disk is full")
+
+
+def test_a_run_that_ends_early_waits_for_no_question(
+    library: Library, suite: Suite, tmp_path: Path
+) -> None:
+    subject = Hanging()
+    with asking(library, suite, None) as asked, pytest.raises(ResourceError, match="is full"):
+        asked.run(Full(tmp_path, frozenset()), Plan(at_once=3, timeout=60.0), subject)
+    assert subject.ended.is_set()
+
+
 def test_a_server_that_refuses_the_key_ends_the_run(
     library: Library, suite: Suite, tmp_path: Path
 ) -> None:
@@ -402,8 +443,8 @@ def test_a_run_from_kept_replies_costs_nothing_and_is_not_timed(
     plan = Plan(prices=Prices(1_000.0, 1_000.0))
     with asking(library, suite.first(1), ScriptedGenerator(GOOD), tmp_path / "kept") as asked:
         first = run(asked, tmp_path / "one", plan)["q1"]
-    silent = ScriptedGenerator(ServerError("nobody is there"))
-    with asking(library, suite.first(1), silent, tmp_path / "kept") as asked:
+    nobody = ScriptedGenerator(ServerError("nobody is there"))
+    with asking(library, suite.first(1), nobody, tmp_path / "kept") as asked:
         second = run(asked, tmp_path / "two", plan)["q1"]
     assert second.answer == first.answer
     assert (first.cost > 0, second.cost) == (True, 0.0)

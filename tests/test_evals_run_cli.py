@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from asking import lines
@@ -17,7 +18,7 @@ from recorded import evals, suite_file
 
 from evals.running.journal import SAMPLES
 
-QUESTIONS = [
+QUESTIONS: list[dict[str, Any]] = [
     {
         "id": "where",
         "question": "Over which part of the image does RN-DPO normalize the likelihood ratio?",

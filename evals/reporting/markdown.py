@@ -59,7 +59,7 @@ def _means(report: Report) -> str:
     means = report.summary.means
     rows = (
         (
-            text(name),
+            name,
             f"{forms.number(name, means[name].value)}{forms.unit(name)}",
             text(forms.interval(name, means[name])),
             str(means[name].n),
@@ -81,7 +81,7 @@ def _with_changes(changes: Changes) -> str:
 def _row(one: Difference) -> Sequence[str]:
     sign = {"better": " ✅", "worse": " ❌", "as before": ""}[one.verdict]
     return (
-        text(one.name),
+        one.name,
         forms.number(one.name, one.before),
         f"{forms.number(one.name, one.now)}{forms.unit(one.name)}",
         f"{forms.signed(one.name, one.mean.value)}{sign}",
@@ -112,7 +112,7 @@ def _moved(report: Report, changes: Changes) -> Iterator[tuple[bool, Sequence[st
             if BY_NAME[name].unit == "share":
                 now = one.values[name]
                 change = f"{forms.number(name, now - moves[name])} → {forms.number(name, now)}"
-                yield is_better(name, moves[name]), (_asked(one), text(name), change)
+                yield is_better(name, moves[name]), (_asked(one), name, change)
 
 
 def _failed(scored: Iterable[Scored]) -> str:

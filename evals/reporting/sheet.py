@@ -7,7 +7,7 @@ import io
 
 from evals.reporting.report import Report
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_FORMULA = (*"=+-@＝＋－＠", "\t", "\r")  # of full width too
 
 
 def sheet(report: Report) -> str:

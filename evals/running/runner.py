@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 
 from evals.judging.inline import Judging
@@ -60,15 +60,18 @@ class Runner:
         waiting = list(self._plan.askings(items, journal.done))
         purse = Purse(self._plan.max_cost, spent)
         asked = 0
-        for record in _reached(self._records(waiting, purse)):
-            journal.add(record)
-            purse.spent += record.cost
-            asked += 1
-            self._progress(asked, len(waiting))
+        with closing(self._records(waiting, purse)) as records:  # ends what runs, come what may
+            for record in _reached(records):
+                journal.add(record)
+                purse.spent += record.cost
+                asked += 1
+                self._progress(asked, len(waiting))
         left = len(waiting) - asked
         return Ran(asked, purse.spent, left, purse.told() if left else "")
 
-    def _records(self, waiting: Sequence[tuple[Item, int]], purse: Purse) -> Iterator[Record]:
+    def _records(
+        self, waiting: Sequence[tuple[Item, int]], purse: Purse
+    ) -> Generator[Record, None, None]:
         """Records as they are done; no more questions are begun than are asked at once."""
         pool = ThreadPoolExecutor(self._plan.at_once)
         state = self._state()
