@@ -5,9 +5,11 @@ from __future__ import annotations
 import typer
 
 from evals.commands import bench
+from evals.commands.comparisons import compare_command, gate_command
 from evals.commands.costs import commands_command, scale_command
 from evals.commands.questions import golden_command
 from evals.commands.runs import report_command, run_command
+from evals.commands.selftesting import selftest_command
 from rag.exits import run
 
 app = typer.Typer(
@@ -20,6 +22,9 @@ app = typer.Typer(
 app.add_typer(bench.app, name="bench")
 app.command("run")(run_command)
 app.command("report")(report_command)
+app.command("compare")(compare_command)
+app.command("gate")(gate_command)
+app.command("selftest")(selftest_command)
 app.command("golden")(golden_command)
 app.command("commands")(commands_command)
 app.command("scale")(scale_command)

@@ -86,9 +86,10 @@ class Record:
 
     `gold` gives the paper id of each gold paper by the name that the suite has for it;
     `gold_evidence` is where its evidence stands. `retrieved` are paper ids, best first; `evidence`
-    is what the writer was given. `answer` is the JSON of `rag ask`. `papers` holds every paper that
-    is cited or given as evidence. `opinions` are by judge. `reached` is false where no model said
-    a word, so that the question may not be at fault.
+    is what the writer was given. `answer` is the JSON of `rag ask`. `earlier` are the papers that
+    earlier turns of the conversation cited. `papers` holds every paper that is cited, was cited
+    earlier, or was given as evidence. `opinions` are by judge. `reached` is false where no model
+    said a word, so that the question may not be at fault.
     """
 
     item: str
@@ -101,6 +102,7 @@ class Record:
     gold_evidence: tuple[Span, ...] = ()
     retrieved: tuple[str, ...] = ()
     evidence: tuple[Span, ...] = ()
+    earlier: tuple[str, ...] = ()
     papers: Mapping[str, Source] = field(default_factory=dict)
     replies: tuple[Reply, ...] = ()
     opinions: Mapping[str, tuple[Opinion, ...]] = field(default_factory=dict)
@@ -135,6 +137,7 @@ class Record:
                 for judge, said in value["opinions"].items()
             }
             value["retrieved"] = tuple(value["retrieved"])
+            value["earlier"] = tuple(value.get("earlier", ()))
             value["times"] = Times(**value["times"])
             return cls(**value)
         except (KeyError, TypeError, AttributeError) as error:

@@ -58,20 +58,14 @@ def clustered_mean(values: Sequence[float], clusters: Sequence[str], seed: int =
     Raises:
         ValueError: there are no values, or not as many clusters.
     """
-    if not values or len(values) != len(clusters):
-        raise ValueError(f"{len(values)} values in {len(clusters)} clusters")
-    names = {name: place for place, name in enumerate(dict.fromkeys(clusters))}
-    if len(names) == len(values):
+    sums, sizes = _by_cluster(values, clusters)
+    if len(sums) == len(values):
         return mean(values, seed)
-    data = np.asarray(values, dtype=np.float64)
-    places = np.array([names[name] for name in clusters])
-    sums = np.bincount(places, weights=data)
-    sizes = np.bincount(places).astype(np.float64)
     generator = np.random.default_rng(seed)
     drawn = generator.integers(0, len(sums), (_RESAMPLES, len(sums)))
     resampled = sums[drawn].sum(axis=1) / sizes[drawn].sum(axis=1)
     low, high = np.percentile(resampled, [2.5, 97.5])
-    return Mean(float(data.mean()), float(low), float(high), len(data))
+    return Mean(float(sums.sum() / sizes.sum()), float(low), float(high), len(values))
 
 
 def randomisation(differences: Sequence[float], seed: int = SEED) -> float:
@@ -132,9 +126,61 @@ def detectable(differences: Sequence[float], power: float = 0.8, alpha: float = 
     if len(differences) < 2:
         raise ValueError("a standard deviation needs at least two differences")
     data = np.asarray(differences, dtype=np.float64)
+    return _reach(power, alpha) * float(data.std(ddof=1)) / math.sqrt(len(data))
+
+
+def clustered_detectable(
+    differences: Sequence[float],
+    clusters: Sequence[str],
+    power: float = 0.8,
+    alpha: float = 0.05,
+) -> float:
+    """The same when differences of one cluster may go together.
+
+    With m clusters of sizes n_c and sums s_c, and d the mean of all n differences, the standard
+    error is √(m/(m-1) · Σ (s_c - n_c·d)²) / n (the ratio estimator of cluster sampling, Cochran
+    1977, section 6.3). Where every difference is a cluster it is `detectable`.
+
+    Raises:
+        ValueError: there are fewer than two clusters.
+    """
+    sums, sizes = _by_cluster(differences, clusters)
+    if len(sums) < 2:
+        raise ValueError("a standard error needs at least two clusters")
+    n = float(sizes.sum())
+    left = sums - sizes * (sums.sum() / n)
+    error = math.sqrt(len(sums) / (len(sums) - 1) * float(left @ left)) / n
+    return _reach(power, alpha) * error
+
+
+def clustered_randomisation(
+    differences: Sequence[float], clusters: Sequence[str], seed: int = SEED
+) -> float:
+    """The p of `randomisation` when all differences of a cluster have their sign by one draw.
+
+    Raises:
+        ValueError: there are no differences.
+    """
+    sums, _ = _by_cluster(differences, clusters)
+    return randomisation([0.0 if abs(one) < _ROUNDING else one for one in sums.tolist()], seed)
+
+
+def _by_cluster(
+    values: Sequence[float], clusters: Sequence[str]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The sum and the size of each cluster."""
+    if not values or len(values) != len(clusters):
+        raise ValueError(f"{len(values)} values in {len(clusters)} clusters")
+    names = {name: place for place, name in enumerate(dict.fromkeys(clusters))}
+    places = np.array([names[name] for name in clusters])
+    sums = np.bincount(places, weights=np.asarray(values, dtype=np.float64))
+    return sums, np.bincount(places).astype(np.float64)
+
+
+def _reach(power: float, alpha: float) -> float:
+    """How many standard errors an effect is away that is found so often."""
     normal = NormalDist()
-    reach = normal.inv_cdf(1 - alpha / 2) + normal.inv_cdf(power)
-    return reach * float(data.std(ddof=1)) / math.sqrt(len(data))
+    return normal.inv_cdf(1 - alpha / 2) + normal.inv_cdf(power)
 
 
 def percentile(values: Sequence[float], share: float) -> float:

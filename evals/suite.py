@@ -130,6 +130,11 @@ class Item:
         return self.asked.answerable and not self.left_out
 
     @property
+    def digest(self) -> str:
+        """Names the question and all that is known of its answer."""
+        return hashlib.sha256(json.dumps(_as_json(self), sort_keys=True).encode()).hexdigest()[:8]
+
+    @property
     def kind(self) -> str:
         """The kind of question, empty where a suite tells none apart."""
         return self.asked.kind

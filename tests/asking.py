@@ -15,7 +15,7 @@ from pathlib import Path
 
 from command import ROOT, environment
 from library import WEIGHTS, Library
-from recorded import manifest
+from runs import manifest
 
 from evals.judging.inline import Judging
 from evals.judging.scorer import SupportJudge

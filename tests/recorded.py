@@ -1,127 +1,137 @@
-"""Runs made by hand: a suite in a file, and what came of each question, without asking anyone."""
+"""Questions, records, sheets and folders of runs that are made by hand."""
 
 from __future__ import annotations
 
 import json
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from command import ROOT, Ran, environment
 
-from evals.record import Ending, Opinion, Record, Source, Span, Times
-from evals.reporting import report as reports
-from evals.reporting.report import Report
-from evals.running.journal import Manifest, writing
-from evals.suite import Suite, read_suite
+from evals.record import Opinion, Record, Source
+from evals.running.journal import MANIFEST, SAMPLES
+from evals.scoring.scored import OUTCOMES, Outcome
+from evals.sheet import Row, Sheet
+from evals.suite import Item, Question, read_suite
+
+Claim = tuple[str, Sequence[int]]
 
 
-def evals(*arguments: str | Path, env: Mapping[str, str] | None = None, cwd: Path = ROOT) -> Ran:
-    """Run `python -m evals`."""
+def item(name: str, **known: Any) -> Item:
+    return Item(name, Question(**{"question": f"What of {name}?", **known}))
+
+
+def answered(
+    name: str,
+    *claims: Claim,
+    papers: Mapping[str, str] | None = None,
+    repeat: int = 0,
+    judged: Mapping[tuple[int, tuple[int, ...]], str] | None = None,
+    **fields: Any,
+) -> Record:
+    """An answer of these claims; `papers` are texts by id, cited as 1, 2, … in their order."""
+    papers = papers or {}
+    text = " ".join(said for said, _ in claims)
+    answer = {
+        "status": "answered",
+        "text": text,
+        "claims": [{"text": said, "citations": list(numbers)} for said, numbers in claims],
+        "citations": [
+            {
+                "number": number,
+                "paper_id": key,
+                "sentences": [{"text": body, "start": 0, "end": len(body)}],
+            }
+            for number, (key, body) in enumerate(papers.items(), start=1)
+        ],
+        "manifest": {},
+    }
+    opinions = tuple(
+        Opinion(claim, cited, label) for (claim, cited), label in (judged or {}).items()
+    )
+    whole = {
+        "answer": answer,
+        "papers": {key: Source(key, body) for key, body in papers.items()},
+        "opinions": {"support": opinions},
+        **fields,
+    }
+    return Record(name, repeat, "answered", f"What of {name}?", **whole)
+
+
+def abstained(name: str, repeat: int = 0, **fields: Any) -> Record:
+    answer = {"status": "abstained", "text": "Nothing.", "claims": [], "citations": []}
+    whole = {"answer": {**answer, "manifest": {}}, **fields}
+    return Record(name, repeat, "abstained", f"What of {name}?", **whole)
+
+
+def failed(name: str, repeat: int = 0, reason: str = "the server was gone") -> Record:
+    return Record(name, repeat, "failed", f"What of {name}?", reason)
+
+
+def sheet(
+    values: Mapping[str, Mapping[str, float] | Outcome],
+    clusters: Mapping[str, str] | None = None,
+    suite: str = "suite",
+    judge: str = "support",
+    asked: Mapping[str, str] | None = None,
+) -> Sheet:
+    """A sheet of each question's values, or of the outcome that left it without."""
+    rows = {}
+    for name, of in values.items():
+        outcome: Outcome = of if isinstance(of, str) else "scored"
+        known = {} if isinstance(of, str) else dict(of)
+        digest = (asked or {}).get(name, f"asked {name}")
+        rows[name] = Row(digest, (clusters or {}).get(name, name), outcome, known)
+    outcomes = {one: sum(row.outcome == one for row in rows.values()) for one in OUTCOMES}
+    return Sheet(suite, f"digest of {suite}", judge, {"suite": suite}, outcomes, rows)
+
+
+def of_one(measure: str, values: Iterable[float], **more: Any) -> Sheet:
+    """A sheet of one measure, the questions named q0, q1, …"""
+    return sheet({f"q{place}": {measure: value} for place, value in enumerate(values)}, **more)
+
+
+def write_suite(path: Path, questions: Iterable[Mapping[str, Any]]) -> Path:
+    lines = (json.dumps(one, ensure_ascii=False) for one in questions)
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def write_run(
+    folder: Path, suite: Path, records: Iterable[Record], repeats: int = 1, **identity: Any
+) -> Path:
+    """The folder of a run of the suite in this file."""
+    folder.mkdir(parents=True)
+    read = read_suite(suite)
+    known = {
+        "suite": read.name,
+        "questions": read.digest,
+        "asked": len(read.items),
+        "repeats": repeats,
+        "judges": ["support"],
+        **identity,
+    }
+    manifest = {"identity": known, "facts": {"suite file": str(suite)}}
+    (folder / MANIFEST).write_text(json.dumps(manifest), encoding="utf-8")
+    lines = "".join(f"{record.line()}\n" for record in records)
+    (folder / SAMPLES).write_text(lines, encoding="utf-8")
+    return folder
+
+
+def evals(
+    *arguments: str | Path, timeout: float = 120.0, env: Mapping[str, str] | None = None
+) -> Ran:
+    """Run `python -m evals` as its user does."""
     done = subprocess.run(
         [sys.executable, "-m", "evals", *map(str, arguments)],
         capture_output=True,
         env=environment(**(env or {})),
-        cwd=cwd,
-        timeout=120,
+        cwd=ROOT,
+        timeout=timeout,
         stdin=subprocess.DEVNULL,
         check=False,
     )
     return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
-
-
-def suite_file(path: Path, *questions: Mapping[str, Any]) -> Path:
-    """A suite of these questions; each gets an id if it has none."""
-    numbered = [{"id": f"q{place}", **one} for place, one in enumerate(questions, start=1)]
-    text = "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in numbered)
-    path.write_text(text, encoding="utf-8")
-    return path
-
-
-def answered(
-    item: str,
-    claims: Sequence[tuple[str, str]],
-    title: str = "A paper",
-    labels: Sequence[str] = (),
-    **changes: Any,
-) -> Record:
-    """An answer of claims, each with the sentence of one paper that it relies on.
-
-    `labels` are what the judge says of each; support where there is none.
-    """
-    text = " ".join(sentence for _, sentence in claims)
-    spans = []
-    for _, sentence in claims:
-        start = text.index(sentence)
-        spans.append(Span("p1", start, start + len(sentence), sentence))
-    said = [*labels, *["support"] * len(claims)]
-    made = [
-        {
-            "text": claim,
-            "citations": [1],
-            "verdict": "supported",
-            "support": [{"number": 1, "start": span.start, "end": span.end}],
-        }
-        for (claim, _), span in zip(claims, spans, strict=True)
-    ]
-    sentences = [{"text": one.text, "start": one.start, "end": one.end} for one in spans]
-    record = Record(
-        item,
-        0,
-        "answered",
-        "asked",
-        answer={
-            "text": " ".join(f"{claim} [1]" for claim, _ in claims),
-            "claims": made,
-            "citations": [{"number": 1, "paper_id": "p1", "title": title, "sentences": sentences}],
-            "dropped": [],
-            "note": "",
-            "manifest": {},
-        },
-        retrieved=("p1", "p2"),
-        evidence=tuple(spans),
-        papers={"p1": Source(title, text)},
-        opinions={
-            "support": tuple(Opinion(n, (1,), said[n]) for n in range(len(claims))),
-        },
-        times=Times(2.0, 0.5),
-    )
-    return replace(record, **changes)
-
-
-def silent(item: str, ending: Ending = "abstained", reason: str = "") -> Record:
-    """An abstention, or a failure with its reason."""
-    answer = {"text": "The collection does not say.", "claims": [], "citations": []}
-    kept = {**answer, "manifest": {}} if ending == "abstained" else {}
-    return Record(item, 0, ending, "asked", reason, kept, times=Times(1.0))
-
-
-def manifest(suite: Suite, file: Path, **identity: Any) -> Manifest:
-    """Of a run of the suite in `file`, judged by the product's own check."""
-    made = {
-        "suite": suite.name,
-        "questions": suite.digest,
-        "asked": len(suite.items),
-        "repeats": 1,
-        "judges": ["support"],
-        "writer": "quoting",
-        **identity,
-    }
-    return Manifest(made, {"suite file": str(file), "begun": "2026-01-02T03:04:05+00:00"})
-
-
-def run_folder(folder: Path, file: Path, records: Sequence[Record], **identity: Any) -> Path:
-    """The folder of a run in which this happened."""
-    suite = read_suite(file)
-    with writing(folder, manifest(suite, file, **identity), resume=False) as journal:
-        for record in records:
-            journal.add(record)
-    return folder
-
-
-def report_of(folder: Path) -> Report:
-    """The report of a run whose suite is a file."""
-    return reports.read(folder, folder)

@@ -20,8 +20,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from playwright.sync_api import Browser, Page, expect, sync_playwright
-from recorded import answered, evals, report_of, run_folder, silent, suite_file
+from recorded import evals
 from rich.console import Console
+from runs import answered, report_of, run_folder, silent, suite_file
 
 from evals.record import Opinion, Reply
 from evals.reporting import terminal

@@ -14,7 +14,7 @@ import pytest
 from asking import Asking, asking, claims, lines
 from fakes import Received, Reply, Script, ScriptedGenerator, ScriptedServer, refusal, streamed
 from library import Library, abstract, sentences
-from recorded import manifest, report_of, silent, suite_file
+from runs import manifest, report_of, silent, suite_file
 
 from evals.record import Record
 from evals.running.gold import resolve

@@ -14,7 +14,8 @@ import pytest
 from asking import lines
 from command import ROOT, environment
 from fakes import DONE, Script, ScriptedServer, chunk, event, refusal, streamed, usage
-from recorded import evals, suite_file
+from recorded import evals
+from runs import suite_file
 
 from evals.running.journal import SAMPLES
 

@@ -17,7 +17,7 @@ import pytest
 from asking import lines, start
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from recorded import answered, manifest, silent, suite_file
+from runs import answered, manifest, silent, suite_file
 
 from evals.record import Record
 from evals.running.journal import MANIFEST, SAMPLES, read_manifest, read_records, writing

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from recorded import evals, suite_file
+from recorded import evals
+from runs import suite_file
 
 from evals.suite import read_suite
 from rag.errors import InputError

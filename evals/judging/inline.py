@@ -8,7 +8,7 @@ from dataclasses import replace
 from evals.judging.protocol import Case, Judge
 from evals.record import Opinion, Record, Reply
 from evals.running.transcript import Transcript
-from evals.scoring.statements import Statement, passages_of, statements_of
+from evals.scoring.statements import Passage, Statement, passages_of, statements_of
 
 
 class Judging:
@@ -32,6 +32,8 @@ class Judging:
         for judge in self._judges:
             with self._transcript.listening(judge.name, record.repeat) as heard:
                 opinions[judge.name] = tuple(opinions_of(judge, record))
+                if record.earlier:
+                    opinions[f"{judge.name}/conversation"] = tuple(in_conversation(judge, record))
             replies += heard
         return replace(record, opinions=opinions, replies=tuple(replies))
 
@@ -44,6 +46,17 @@ def opinions_of(judge: Judge, record: Record) -> Iterator[Opinion]:
     """
     for place, statement in enumerate(statements_of(record)):
         yield from _of_statement(judge, record, place, statement)
+
+
+def in_conversation(judge: Judge, record: Record) -> Iterator[Opinion]:
+    """Of every statement, whether what it cites and what earlier turns cited support it.
+
+    A turn may rely on a fact of an earlier one without citing it again.
+    """
+    before = [_whole(record, paper_id) for paper_id in record.earlier]
+    for place, statement in enumerate(statements_of(record)):
+        passages = [*passages_of(record, place, statement.known), *before]
+        yield _judged(judge, record, place, statement, passages)
 
 
 def _of_statement(
@@ -67,14 +80,25 @@ def _of_statement(
 def _asked(
     judge: Judge, record: Record, place: int, statement: Statement, cited: tuple[int, ...]
 ) -> Opinion:
-    passages = tuple(passages_of(record, place, cited))
-    verdict = judge.judge(Case(statement.text, passages, record.question))
+    passages = passages_of(record, place, cited)
+    return _judged(judge, record, place, replace(statement, citations=cited), passages)
+
+
+def _judged(
+    judge: Judge, record: Record, place: int, statement: Statement, passages: Sequence[Passage]
+) -> Opinion:
+    verdict = judge.judge(Case(statement.text, tuple(passages), record.question))
     return Opinion(
         place,
-        cited,
+        statement.known,
         verdict.label or "",
         verdict.probability,
         verdict.reason,
         verdict.raw,
         verdict.failure,
     )
+
+
+def _whole(record: Record, paper_id: str) -> Passage:
+    source = record.papers[paper_id]
+    return Passage(paper_id, source.title, source.text)

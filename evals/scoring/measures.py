@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
 from evals import metrics
-from evals.record import Record, Span
+from evals.record import Opinion, Record, Span
 from evals.scoring import answers
-from evals.scoring.citations import Cited, cited, entailment
+from evals.scoring.citations import Cited, Unjudged, cited, entailment
 from evals.scoring.statements import statements_of
 from evals.suite import Item
 
@@ -47,6 +48,19 @@ class Measure:
     of: Callable[[Asked], float | None]
     better: Better = "higher"
     unit: Unit = "share"
+
+
+def reported(measure: Measure, value: float) -> float:
+    """A value as it is reported: a share within [0, 1], which rounding may have led it out of.
+
+    A cosine of -0.0015 is told as 0, and 1.0000001 as 1.
+
+    Raises:
+        Unjudged: it is no number.
+    """
+    if not math.isfinite(value):
+        raise Unjudged(f"{measure.name} is {value}")
+    return min(max(value, 0.0), 1.0) if measure.unit == "share" else value
 
 
 def _ranking(asked: Asked, of: metrics.Measure) -> float | None:
@@ -131,7 +145,11 @@ def faithful(asked: Asked) -> float | None:
     """The share of the statements that all their citations together support.
 
     That is citation recall, asked of claims and not of citations: they differ where a statement
-    cites nothing, which is left out here.
+    cites nothing, which is left out here; and in a conversation, where a statement may rely on what
+    earlier turns cited.
+
+    Raises:
+        Unjudged: the judge failed on a statement.
     """
     return _share_of(asked, "support")
 
@@ -188,15 +206,19 @@ def _is_cached(record: Record) -> bool:
 def _share_of(asked: Asked, label: str) -> float | None:
     if asked.abstained:
         return None
-    opinions = asked.record.opinions.get(asked.judge, ())
-    whole = [one for one in opinions if one.citations == _all_of(asked.record, one.claim)]
-    if any(one.failure for one in whole):
-        return None
+    whole = _whole(asked)
+    if failures := [one.failure for one in whole if one.failure]:
+        raise Unjudged(failures[0])
     return sum(one.label == label for one in whole) / len(whole) if whole else None
 
 
-def _all_of(record: Record, claim: int) -> tuple[int, ...]:
-    return statements_of(record)[claim].known
+def _whole(asked: Asked) -> Sequence[Opinion]:
+    """The opinions on statements with all that they may rely on."""
+    opinions = asked.record.opinions
+    if (in_turn := opinions.get(f"{asked.judge}/conversation")) is not None:
+        return in_turn
+    known = [statement.known for statement in statements_of(asked.record)]
+    return [one for one in opinions.get(asked.judge, ()) if one.citations == known[one.claim]]
 
 
 def _found(gold: Sequence[Span], given: Sequence[Span]) -> float:

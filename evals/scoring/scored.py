@@ -6,7 +6,7 @@ never averaged: it is counted, and too many of them make a run invalid.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Literal
@@ -15,8 +15,8 @@ from evals.record import Record
 from evals.scoring.abstention import Silence, auroc, silence
 from evals.scoring.citations import Cited, Overall, Unjudged, overall
 from evals.scoring.consistency import agreement, same_sources, stable
-from evals.scoring.measures import MEASURES, Asked, Measure, citations_of
-from evals.stats import Mean, clustered_mean
+from evals.scoring.measures import MEASURES, Asked, Measure, citations_of, reported
+from evals.stats import Mean, clustered_mean, mean
 from evals.suite import Item
 
 Outcome = Literal["scored", "abstained", "failed", "skipped"]
@@ -111,9 +111,9 @@ def summarise(scored: Sequence[Scored], seed: int) -> Summary:
         means_of(used, seed),
         {kind: means_of([o for o in used if o.item.kind == kind], seed) for kind in kinds},
         silence(pairs),
-        _silence_auroc(decided),
+        silence_auroc(decided),
         overall(cited) if (cited := [o.cited for o in used if o.cited is not None]) else None,
-        _consistency(used, seed),
+        {name: mean(values, seed) for name, values in consistency(used).items()},
     )
 
 
@@ -148,15 +148,21 @@ def _scored(
     asked = Asked(item, record, judge)
     try:
         cited = citations_of(asked)
-        found = {measure.name: measure.of(asked) for measure in measures}
+        values = dict(_values(asked, measures))
     except Unjudged as error:
-        return Scored(item, repeat, "failed", {}, f"{judge}: {error}", record)
-    values = {name: value for name, value in found.items() if value is not None}
+        return Scored(item, repeat, "failed", {}, f"{judge or 'nobody'}: {error}", record)
     outcome: Outcome = "abstained" if asked.abstained else "scored"
     return Scored(item, repeat, outcome, values, "", record, cited)
 
 
-def _silence_auroc(scored: Sequence[Scored]) -> float | None:
+def _values(asked: Asked, measures: Sequence[Measure]) -> Iterator[tuple[str, float]]:
+    for measure in measures:
+        value = measure.of(asked)
+        if value is not None:
+            yield measure.name, reported(measure, value)
+
+
+def silence_auroc(scored: Sequence[Scored]) -> float | None:
     """How well the writer's own confidence tells questions with an answer from those without."""
     known = [
         (float(one.record.answer["manifest"]["confidence"]), one.item.answerable)
@@ -166,13 +172,13 @@ def _silence_auroc(scored: Sequence[Scored]) -> float | None:
     return auroc([c for c, _ in known], [a for _, a in known]) if known else None
 
 
-def _consistency(scored: Sequence[Scored], seed: int) -> dict[str, Mean]:
-    """Over the repeats of each question, and over the wordings of one question."""
+def consistency(scored: Sequence[Scored]) -> dict[str, list[float]]:
+    """What agrees over the repeats of each question, and over the wordings of one question."""
     groups: Mapping[str, Callable[[Scored], str]] = {
         "repeats": lambda one: one.item.id,
         "wordings": lambda one: one.item.asked.same_as or one.item.id,
     }
-    found: dict[str, Mean] = {}
+    found: dict[str, list[float]] = {}
     for name, key in groups.items():
         together: dict[str, list[Scored]] = {}
         for one in scored:
@@ -181,8 +187,7 @@ def _consistency(scored: Sequence[Scored], seed: int) -> dict[str, Mean]:
         for measure, of in _CONSISTENT.items():
             values = [v for group in together.values() if (v := of(group)) is not None]
             if values:
-                clusters = [str(place) for place in range(len(values))]
-                found[f"{measure} over {name}"] = clustered_mean(values, clusters, seed)
+                found[f"{measure} over {name}"] = values
     return found
 
 

@@ -15,6 +15,7 @@ from evals.record import Record
 from rag.text import split_sentences
 
 _MARK = re.compile(r"\s*\[(\d{1,4}(?:\s*(?:[,;]|[-–])\s*\d{1,4})*)\]")
+_BEHIND = re.compile(rf"(?:{_MARK.pattern})+")
 _WIDEST = 100  # numbers that one range may name
 
 
@@ -62,13 +63,13 @@ def parse(text: str, known: set[int]) -> list[Statement]:
     found: list[Statement] = []
     for start, end in split_sentences(text):
         sentence = text[start:end]
-        numbers = [n for mark in _MARK.finditer(sentence) for n in _numbers(mark[1])]
-        bare = _MARK.sub("", sentence).strip()
-        if _is_empty(bare) and found:  # marks behind the full stop belong to what they follow
+        if found and (behind := _BEHIND.match(sentence)):  # they stand behind the last full stop
             before = found.pop()
-            found.append(_statement(before.text, [*before.citations, *numbers], known))
-        elif not _is_empty(bare):
-            found.append(_statement(bare, numbers, known))
+            found.append(_statement(before.text, [*before.citations, *_marked(behind[0])], known))
+            sentence = sentence[behind.end() :]
+        bare = _MARK.sub("", sentence).strip()
+        if any(character.isalnum() for character in bare):
+            found.append(_statement(bare, _marked(sentence), known))
     return found
 
 
@@ -90,15 +91,15 @@ def _statement(text: str, numbers: list[int], known: set[int]) -> Statement:
     return Statement(text, cited, tuple(number for number in cited if number not in known))
 
 
+def _marked(text: str) -> list[int]:
+    return [number for mark in _MARK.finditer(text) for number in _numbers(mark[1])]
+
+
 def _numbers(inside: str) -> Iterator[int]:
     for part in re.split(r"\s*[,;]\s*", inside):
         ends = [int(end) for end in re.split(r"\s*[-–]\s*", part)]
         last = min(ends[-1], ends[0] + _WIDEST)
         yield from range(ends[0], last + 1) if len(ends) > 1 else ends
-
-
-def _is_empty(text: str) -> bool:
-    return not any(character.isalnum() for character in text)
 
 
 def _relied_on(record: Record, claim: int, number: int) -> list[tuple[int, int]]:

@@ -1,0 +1,149 @@
+"""A comparison and a gate, in the terminal and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from rich.table import Table
+
+from evals.comparing import Change, Comparison, Pair
+from evals.gating import Gate
+from evals.scoring.measures import Measure
+
+_DIGITS = {"share": 3, "s": 2, "tokens": 0, "$": 4}
+_SHOWN = 5
+
+
+def table(changes: Sequence[Change]) -> Table:
+    """A row for each measure: before, after, the difference and what to think of it."""
+    found = Table("measure", "before", "after", "difference, 95%", "n", "p", "sees", "verdict")
+    for change in changes:
+        measure = change.measure
+        margin = "" if change.margin is None else f" {_number(measure, change.margin)}"
+        verdict = change.verdict
+        told = verdict + (margin if verdict == "not worse by margin" else "")
+        found.add_row(
+            measure.name,
+            _number(measure, change.before),
+            _number(measure, change.after),
+            _interval(change),
+            str(change.difference.n),
+            f"{change.corrected:.3f}",
+            "-" if change.detectable is None else _number(measure, change.detectable),
+            told,
+        )
+    return found
+
+
+def lines(comparison: Comparison, shown: int | None = _SHOWN) -> Iterator[str]:
+    """How many questions were compared, which were not, and what each measure won and lost.
+
+    `shown` bounds how many questions are named; None: all of them. Only shares are told, since
+    hardly any question takes the same time twice.
+    """
+    unpaired = comparison.unpaired
+    yield f"{comparison.paired} questions compared, {unpaired.total} not"
+    for why, items in asdict(unpaired).items():
+        if items:
+            yield f"{why.replace('_', ' ')}: {len(items)}: {_named(items, shown)}"
+    for change in comparison.changes:
+        name = change.measure.name
+        if change.measure.unit != "share" or not (change.wins or change.losses):
+            continue
+        counts = f"{len(change.wins)} better, {len(change.losses)} worse, {change.ties} equal"
+        aside = f", {change.one_sided} in one run only" if change.one_sided else ""
+        yield f"{name}: {counts}{aside}"
+        for word, pairs in (("better", change.wins), ("worse", change.losses)):
+            if pairs:
+                yield f"  {word}: {_named([_told(pair) for pair in pairs], shown)}"
+
+
+def gate_table(gate: Gate) -> Table:
+    """A row for each measure that was checked."""
+    found = Table("measure", "before", "after", "difference, 95%", "margin", "n", "gate", "why")
+    for one in gate.checked:
+        change, measure = one.change, one.measure
+        if change is None:
+            found.add_row(measure.name, "", "", "", "", "0", one.standing, one.reason)
+            continue
+        found.add_row(
+            measure.name,
+            _number(measure, change.before),
+            _number(measure, change.after),
+            _interval(change),
+            _number(measure, change.margin or 0.0),
+            str(change.difference.n),
+            one.standing,
+            one.reason,
+        )
+    return found
+
+
+def as_json(comparison: Comparison) -> dict[str, Any]:
+    """Everything of a comparison, the questions of each change included."""
+    return {
+        "paired": comparison.paired,
+        "unpaired": asdict(comparison.unpaired),
+        "changes": {change.measure.name: _change(change) for change in comparison.changes},
+    }
+
+
+def gate_json(gate: Gate) -> dict[str, Any]:
+    """Everything of a gate."""
+    return {
+        "suite": gate.suite,
+        "standing": gate.standing,
+        "missing": gate.missing,
+        "left_out": list(gate.left_out),
+        "checked": {
+            one.measure.name: {"standing": one.standing, "reason": one.reason}
+            for one in gate.checked
+        },
+        "comparison": as_json(gate.comparison),
+    }
+
+
+def _change(change: Change) -> dict[str, Any]:
+    return {
+        "before": change.before,
+        "after": change.after,
+        "difference": asdict(change.difference),
+        "p": change.p,
+        "corrected": change.corrected,
+        "detectable": change.detectable,
+        "margin": change.margin,
+        "better": change.measure.better,
+        "unit": change.measure.unit,
+        "verdict": change.verdict,
+        "wins": [asdict(pair) for pair in change.wins],
+        "losses": [asdict(pair) for pair in change.losses],
+        "ties": change.ties,
+        "one_sided": change.one_sided,
+    }
+
+
+def _named(items: Sequence[str], shown: int | None) -> str:
+    more = len(items) - len(items[:shown])
+    return ", ".join(items[:shown]) + (f" and {more} more (--all)" if more else "")
+
+
+def _told(pair: Pair) -> str:
+    return f"{pair.item} {pair.before:.2f} -> {pair.after:.2f}"
+
+
+def _interval(change: Change) -> str:
+    found = change.difference
+    ends = (found.value, found.low, found.high)
+    value, low, high = (_signed(change.measure, one) for one in ends)
+    return f"{value} [{low}, {high}]"
+
+
+def _number(measure: Measure, value: float) -> str:
+    return f"{value:.{_DIGITS[measure.unit]}f}"
+
+
+def _signed(measure: Measure, value: float) -> str:
+    text = f"{value:+.{_DIGITS[measure.unit]}f}"
+    return text if any(digit in text for digit in "123456789") else text[1:]
