@@ -26,7 +26,7 @@ from runs import answered, report_of, run_folder, silent, suite_file
 
 from evals.record import Opinion, Reply
 from evals.reporting import terminal
-from evals.reporting.beside import beside, word_diff
+from evals.reporting.beside import beside, is_better, word_diff
 from evals.reporting.markdown import markdown, text
 from evals.reporting.page import page
 from evals.reporting.plots import confident
@@ -363,30 +363,23 @@ def test_a_page_of_a_hundred_questions_is_below_a_megabyte(tmp_path: Path) -> No
 # --- What changed --------------------------------------------------------------------------
 
 
-def test_differences_are_paired_by_question(owls: Path, later: Path) -> None:
+def test_only_questions_that_both_runs_answered_are_compared(owls: Path, later: Path) -> None:
     found = beside(report_of(later), report_of(owls))
-    correct = found.differences["correct"]
-    assert (correct.before, correct.now, correct.mean.n) == (0.5, 1.0, 2)  # q4 failed before
-    assert (correct.mean.value, correct.better, correct.worse) == (0.5, 1, 0)
-    assert correct.verdict == "as before"  # of two questions
-    decided = found.differences["decided"]
-    assert (decided.better, decided.worse, decided.mean.n) == (0, 1, 3)
-    contradicted = found.differences["contradicted"]
-    assert (contradicted.mean.value, contradicted.better) == (-0.5, 1)
+    assert (found.comparison.paired, found.comparison.unpaired.failed_before) == (3, ("q4",))
+    correct = found.change("correct")
+    assert correct is not None
+    assert (correct.before, correct.after, correct.difference.n) == (0.5, 1.0, 2)
+    assert [pair.item for pair in correct.wins] == ["q2"]
+    assert found.change("rubric") is None
     assert found.settings == ("writer: quoting, other",)
 
 
-def test_a_measure_that_moved_for_certain_is_told_by_its_better_side(tmp_path: Path) -> None:
-    items = [{"question": f"Owl {n}?", "answers": ["barns"]} for n in range(12)]
-    file = suite_file(tmp_path / "s.jsonl", *items)
-    before = [answered(f"q{n}", [EGGS], labels=["contradict"]) for n in range(1, 13)]
-    now = [answered(f"q{n}", [NEST]) for n in range(1, 13)]
-    old = report_of(run_folder(tmp_path / "old", file, before))
-    new = report_of(run_folder(tmp_path / "new", file, now))
-    verdicts = {one.name: one.verdict for one in beside(new, old).differences.values()}
-    assert verdicts["correct"] == verdicts["contradicted"] == "better"
-    assert verdicts["seconds"] == "as before"
-    assert beside(old, new).differences["contradicted"].verdict == "worse"
+@pytest.mark.parametrize(
+    ("name", "by", "expected"),
+    [("correct", 0.1, True), ("correct", -0.1, False), ("seconds", 0.1, False)],
+)
+def test_which_way_is_better(name: str, by: float, expected: bool) -> None:
+    assert is_better(name, by) is expected
 
 
 @given(st.text(alphabet="ab ,.[]1é\n", max_size=40), st.text(alphabet="ab ,.[]1é\n", max_size=40))
@@ -436,7 +429,7 @@ def test_markdown_tells_what_changed(owls: Path, later: Path) -> None:
     differences, worse, better = cells_of(markdown(report, beside(report, report_of(owls))))
     correct = next(row for row in differences if row[0] == "correct")
     assert correct[:4] == ["correct", "0.50", "1.00", "+0.500"]
-    assert correct[5:] == ["1 better, 0 worse", "2"]
+    assert correct[5:] == ["1 better, 0 worse", "2", "cannot tell"]
     assert worse[1:] == [["q3 Who owns an owl?", "decided", "1.00 → 0.00"]]
     assert ["q2 How many eggs?", "correct", "0.00 → 1.00"] in better
 
@@ -518,8 +511,8 @@ def test_the_command_writes_every_form(owls: Path, later: Path, tmp_path: Path) 
     ran = evals("report", later, "--with", owls, "--data-dir", tmp_path, "--json", *wanted)
     assert (ran.code, ran.err) == (0, "")
     told = json.loads(ran.out)
-    assert told["changes"]["run"] == "first"
-    assert told["changes"]["differences"]["correct"]["mean"]["value"] == 0.5
+    correct = told["beside"]["changes"]["correct"]
+    assert (correct["before"], correct["after"], len(correct["wins"])) == (0.5, 1.0, 1)
     assert (tmp_path / "r.html").read_text().startswith("<!doctype html>")
     assert "Beside first" in (tmp_path / "r.md").read_text()
     assert (tmp_path / "r.csv").read_text().count("\n") == 5
@@ -539,7 +532,7 @@ def test_what_cannot_be_reported_ends_in_one_line(owls: Path, tmp_path: Path) ->
     missing = tmp_path / "no" / "r.html"
     for arguments, code, words in (
         ((tmp_path / "nothing",), 2, "holds no run"),
-        ((run, "--with", owls), 2, "not of the same questions"),
+        ((run, "--with", owls), 2, "The runs are of different questions"),
         ((run, "--with", tmp_path), 2, "holds no run"),
         ((run, "--judge", "nobody"), 2, "no judge nobody (it has support)"),
         ((run, "--html", missing), 5, f"{missing} cannot be written (No such file"),

@@ -15,10 +15,10 @@ from evals import known
 from evals.commands import console
 from evals.judging import choice
 from evals.judging.inline import Judging
+from evals.reporting import compared
 from evals.reporting import report as reports
 from evals.reporting import terminal as shown
-from evals.reporting.beside import Changes, beside
-from evals.reporting.beside import as_json as as_changes
+from evals.reporting.beside import Beside, beside
 from evals.reporting.files import write_all
 from evals.running.identity import manifest_of, run_of
 from evals.running.journal import MANIFEST, read_records, writing
@@ -179,16 +179,14 @@ def _folder(out: Path | None, runs: Path, suite: str, *, resume: bool, new_run: 
     return out.with_name(f"{out.name}-{now}") if out is not None else runs / f"{suite}-{now}"
 
 
-def _show(
-    report: reports.Report, since: Changes | None, *, everything: bool, as_json: bool
-) -> None:
+def _show(report: reports.Report, since: Beside | None, *, everything: bool, as_json: bool) -> None:
     if as_json:
-        changed = {"changes": as_changes(since)} if since else {}
+        changed = {"beside": compared.as_json(since.comparison)} if since else {}
         print_json(reports.as_json(report) | changed)
         return
     console.print(report.headline, markup=False, soft_wrap=True)
     for table in shown.tables(report, since, everything=everything):
         console.print(table)
-    for line in shown.lines(report, everything=everything):
+    for line in shown.lines(report, since, everything=everything):
         console.print(line, markup=False, soft_wrap=True)
     console.print(f"The run is in {report.folder}", markup=False, soft_wrap=True)

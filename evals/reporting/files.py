@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from evals.reporting.beside import Changes
+from evals.reporting.beside import Beside
 from evals.reporting.markdown import markdown
 from evals.reporting.report import Report
 from evals.reporting.sheet import sheet
 from rag.errors import ResourceError
 
-Write = Callable[[Report, Changes | None], str]
+Write = Callable[[Report, Beside | None], str]
 
 
-def write_all(report: Report, changes: Changes | None, paths: Mapping[str, Path]) -> None:
+def write_all(report: Report, since: Beside | None, paths: Mapping[str, Path]) -> None:
     """Write the forms that are wanted, each to its path.
 
     Raises:
         ResourceError: one cannot be written.
     """
     for form, path in paths.items():
-        content = FORMS[form](report, changes).encode("utf-8", errors="replace")
+        content = FORMS[form](report, since).encode("utf-8", errors="replace")
         try:
             path.write_bytes(content)
         except OSError as error:
@@ -30,10 +30,10 @@ def write_all(report: Report, changes: Changes | None, paths: Mapping[str, Path]
             ) from error
 
 
-def _page(report: Report, changes: Changes | None) -> str:
+def _page(report: Report, since: Beside | None) -> str:
     from evals.reporting.page import page  # Jinja is loaded for a page alone
 
-    return page(report, changes)
+    return page(report, since)
 
 
 FORMS: Mapping[str, Write] = {

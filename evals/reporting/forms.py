@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from evals.comparing import Change
 from evals.scoring.measures import BY_NAME, Unit
 from evals.stats import Mean
 
@@ -58,6 +59,13 @@ def signed_interval(name: str, mean: Mean) -> str:
 def shown(name: str, mean: Mean) -> str:
     """A mean with its interval."""
     return f"{number(name, mean.value)} {interval(name, mean)}"
+
+
+def verdict(change: Change) -> str:
+    """What to think of a change, with the margin where it is not worse by that."""
+    if change.verdict != "not worse by margin" or change.margin is None:
+        return change.verdict
+    return f"not worse by {change.margin:.2g}"
 
 
 def count(n: int, what: str, many: str = "") -> str:

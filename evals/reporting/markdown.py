@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from evals.comparing import Change
 from evals.reporting import forms
-from evals.reporting.beside import Changes, Difference, is_better, moved
+from evals.reporting.beside import Beside, is_better, moved
 from evals.reporting.report import Report
 from evals.scoring.measures import BY_NAME
 from evals.scoring.scored import Scored
@@ -22,12 +23,12 @@ _TAGGING = re.compile(r"(?<=[@#])(?=\w)|(?<=GH-)(?=\d)|(?<=:)(?=//)|(?<=www)(?=\
 _NOTHING = "\u200b"  # between a sign and what it would call
 
 
-def markdown(report: Report, changes: Changes | None = None) -> str:
+def markdown(report: Report, since: Beside | None = None) -> str:
     """Headline, means, what changed, and the questions that failed."""
     parts = [
         _headline(report),
-        _with_changes(changes) if changes else _means(report),
-        _moves(report, changes) if changes else "",
+        _with_changes(since) if since else _means(report),
+        _moves(report, since) if since else "",
         _failed(report.scored),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -69,31 +70,38 @@ def _means(report: Report) -> str:
     return table(("measure", "mean", "95% interval", "n"), rows, (1, 3))
 
 
-def _with_changes(changes: Changes) -> str:
-    head = ("measure", "before", "now", "difference", "95% interval", "questions", "n")
-    rows = (_row(one) for one in changes.differences.values() if one.now or one.before)
-    before = f"Beside {text(changes.other.folder.name)}, over the questions that both have:"
-    settings = "".join(f"\n- {text(one, 400)}" for one in changes.settings)
+def _with_changes(since: Beside) -> str:
+    head = ("measure", "before", "now", "difference", "95% interval", "questions", "n", "verdict")
+    changed = since.comparison.changes
+    rows = (_row(one) for one in changed if one.before or one.after)
+    before = (
+        f"Beside {text(since.other.folder.name)}: {since.comparison.paired} questions compared,"
+        f" {since.comparison.unpaired.total} not."
+    )
+    settings = "".join(f"\n- {text(one, 400)}" for one in since.settings)
     told = f"\n\nThe runs differ in\n{settings}" if settings else ""
     return f"{before}\n\n{table(head, rows, (1, 2, 3, 6))}{told}"
 
 
-def _row(one: Difference) -> Sequence[str]:
-    sign = {"better": " ✅", "worse": " ❌", "as before": ""}[one.verdict]
+def _row(one: Change) -> Sequence[str]:
+    name = one.measure.name
+    counts = f"{len(one.wins)} better, {len(one.losses)} worse"
+    sign = {"better": "✅ ", "worse": "❌ "}.get(one.verdict, "")
     return (
-        one.name,
-        forms.number(one.name, one.before),
-        f"{forms.number(one.name, one.now)}{forms.unit(one.name)}",
-        f"{forms.signed(one.name, one.mean.value)}{sign}",
-        text(forms.signed_interval(one.name, one.mean)),
-        f"{one.better} better, {one.worse} worse" if one.better or one.worse else "as before",
-        str(one.mean.n),
+        name,
+        forms.number(name, one.before),
+        f"{forms.number(name, one.after)}{forms.unit(name)}",
+        forms.signed(name, one.difference.value),
+        text(forms.signed_interval(name, one.difference)),
+        counts if one.wins or one.losses else "as before",
+        str(one.difference.n),
+        f"{sign}{forms.verdict(one)}",
     )
 
 
-def _moves(report: Report, changes: Changes) -> str:
+def _moves(report: Report, since: Beside) -> str:
     """Questions whose main measures got worse, then those that got better."""
-    found = list(_moved(report, changes))
+    found = list(_moved(report, since))
     worse = [cells for is_good, cells in found if not is_good]
     better = [cells for is_good, cells in found if is_good]
     return "\n\n".join(
@@ -105,9 +113,9 @@ def _moves(report: Report, changes: Changes) -> str:
     )
 
 
-def _moved(report: Report, changes: Changes) -> Iterator[tuple[bool, Sequence[str]]]:
+def _moved(report: Report, since: Beside) -> Iterator[tuple[bool, Sequence[str]]]:
     for one in report.scored:
-        moves = moved(one, changes.before.get((one.item.id, one.repeat)))
+        moves = moved(one, since.askings.get((one.item.id, one.repeat)))
         for name in forms.main_of(moves):
             if BY_NAME[name].unit == "share":
                 now = one.values[name]

@@ -17,7 +17,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from evals.reporting import forms, plots
-from evals.reporting.beside import Changes
+from evals.reporting.beside import Beside
 from evals.reporting.report import Report
 from evals.reporting.samples import samples
 from evals.scoring.measures import BY_NAME
@@ -28,8 +28,8 @@ _TEMPLATES = Path(__file__).with_name("templates")
 _SHADES = 5  # of the cells of a table
 
 
-def page(report: Report, changes: Changes | None = None) -> str:
-    """The whole page; with `changes` each figure and answer beside that of the other run."""
+def page(report: Report, since: Beside | None = None) -> str:
+    """The whole page; with `since` each figure and answer beside that of the other run."""
     style, script = _file("page.css"), _file("page.js")
     policy = (
         f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
@@ -49,8 +49,8 @@ def page(report: Report, changes: Changes | None = None) -> str:
         script=Markup(script),
         report=report,
         summary=report.summary,
-        changes=changes,
-        samples=list(samples(report.scored, changes)),
+        since=since,
+        samples=list(samples(report.scored, since)),
         outcomes=OUTCOMES,
         share_names=[name for name, of in BY_NAME.items() if of.unit == "share"],
         plots={
@@ -84,11 +84,11 @@ def _flat(values: Mapping[str, Any], before: str = "") -> list[tuple[str, str]]:
     return found
 
 
-def _strip(name: str, mean: Mean, changes: Changes | None) -> Markup:
+def _strip(name: str, mean: Mean, since: Beside | None) -> Markup:
     """The drawing of a share, with that of the other run below it."""
     if BY_NAME[name].unit != "share":
         return Markup()
-    other = changes.other.summary.means.get(name) if changes else None
+    other = since.other.summary.means.get(name) if since else None
     return plots.means_strip(name, [mean, other] if other else [mean])
 
 

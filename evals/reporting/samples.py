@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from evals.record import Opinion, Record, Span
-from evals.reporting.beside import Changes, Verdict, is_better, moved, word_diff
+from evals.reporting.beside import Beside, is_better, moved, word_diff
 from evals.reporting.forms import MAIN, number, signed
 from evals.scoring.measures import BY_NAME
 from evals.scoring.scored import Scored
@@ -54,7 +54,7 @@ class Figure:
     value: str
     before: str = ""
     change: str = ""
-    verdict: Verdict = "as before"
+    verdict: str = ""  # better or worse
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,10 +108,10 @@ class Sample:
         return list(word_diff(_text(self.before.record), self.answer)) if self.before else []
 
 
-def samples(scored: Sequence[Scored], changes: Changes | None) -> Iterator[Sample]:
+def samples(scored: Sequence[Scored], since: Beside | None) -> Iterator[Sample]:
     """What a page shows of each asking, in the order of the suite."""
     for place, one in enumerate(scored, start=1):
-        before = changes.before.get((one.item.id, one.repeat)) if changes else None
+        before = since.askings.get((one.item.id, one.repeat)) if since else None
         record = one.record or Record(one.item.id, one.repeat, "failed", one.item.asked.question)
         yield Sample(
             place,
@@ -134,7 +134,7 @@ def _figures(now: Scored, before: Scored | None) -> Iterator[Figure]:
         if name not in moves:
             yield Figure(name, number(name, value), there)
             continue
-        verdict: Verdict = "better" if is_better(name, moves[name]) else "worse"
+        verdict = "better" if is_better(name, moves[name]) else "worse"
         yield Figure(name, number(name, value), there, signed(name, moves[name]), verdict)
 
 

@@ -7,20 +7,21 @@ from collections.abc import Iterable, Iterator
 from rich import box
 from rich.table import Table
 
-from evals.reporting import forms
-from evals.reporting.beside import Changes
+from evals.reporting import compared, forms
+from evals.reporting.beside import Beside
 from evals.reporting.forms import shown as shown
 from evals.reporting.report import Report
 from evals.scoring.measures import BY_NAME
 from evals.stats import Mean
 
 _FAILED = 10  # failures that are named
+_NAMED = 3  # questions that changed, of each measure
 _ABREAST = 8  # measures in one table of 100 columns
 _KINDS = 6  # beside each other, where there are more measures
 
 
 def tables(
-    report: Report, changes: Changes | None = None, *, everything: bool = False
+    report: Report, since: Beside | None = None, *, everything: bool = False
 ) -> Iterator[Table]:
     """The means, then those of shares by kind where there are several kinds.
 
@@ -28,15 +29,23 @@ def tables(
     """
     names = forms.told_of(report.summary.means)
     chosen = names if everything else forms.main_of(names)
-    yield _changes(chosen, changes) if changes else _means(report, chosen)
+    if since:
+        wanted = [one for one in since.comparison.changes if one.measure.name in chosen]
+        yield compared.table(wanted)
+        return
+    yield _means(report, chosen)
     shares = [name for name in chosen if BY_NAME[name].unit == "share"]
     if len(report.summary.kinds) > 1 and shares:
         short = len(shares) <= _ABREAST
         yield from [_by_kind(report, shares)] if short else _by_measure(report, shares)
 
 
-def lines(report: Report, *, everything: bool = False) -> Iterator[str]:
-    """What does not fit a table: silence, citations over all, failures."""
+def lines(
+    report: Report, since: Beside | None = None, *, everything: bool = False
+) -> Iterator[str]:
+    """What does not fit a table: what changed, silence, citations over all, failures."""
+    if since:
+        yield from compared.lines(since.comparison, None if everything else _NAMED)
     silence = report.summary.silence
     answerable = silence.answered + silence.wrongly_abstained
     unanswerable = silence.abstained + silence.wrongly_answered
@@ -66,26 +75,6 @@ def _means(report: Report, names: list[str]) -> Table:
         mean = report.summary.means[name]
         table.add_row(
             name, f"{shown(name, mean)}{forms.unit(name)}", str(mean.n), BY_NAME[name].about
-        )
-    return table
-
-
-def _changes(names: list[str], changes: Changes) -> Table:
-    table = _table("measure", "before", "now", "difference, 95% interval", "better", "worse", "n")
-    for name in names:
-        one = changes.differences.get(name)
-        if one is None:
-            table.add_row(name, "", "", "no question has it in both", "", "", "0")
-            continue
-        told = f"{forms.signed(name, one.mean.value)} {forms.signed_interval(name, one.mean)}"
-        figures = (one.before, one.now)
-        table.add_row(
-            name,
-            *(forms.number(name, value) for value in figures),
-            f"{told}{forms.unit(name)}{'' if one.verdict == 'as before' else f' {one.verdict}'}",
-            str(one.better),
-            str(one.worse),
-            str(one.mean.n),
         )
     return table
 
