@@ -26,7 +26,7 @@ from runs import answered, report_of, run_folder, silent, suite_file
 
 from evals.record import Opinion, Reply
 from evals.reporting import terminal
-from evals.reporting.beside import beside, is_better, word_diff
+from evals.reporting.beside import Beside, beside, is_better, word_diff
 from evals.reporting.markdown import markdown, text
 from evals.reporting.page import page
 from evals.reporting.plots import confident
@@ -495,11 +495,21 @@ def test_the_summary_fits_a_screen_of_a_hundred_columns(tmp_path: Path) -> None:
     assert max(map(len, every.splitlines())) <= 100
 
 
-def drawn(report: Report, *, everything: bool = False) -> str:
+def test_what_changed_fits_a_hundred_columns(owls: Path, later: Path) -> None:
+    report = report_of(later)
+    shown = drawn(report, beside(report, report_of(owls)))
+    assert "…" not in shown
+    assert max(map(len, shown.splitlines())) <= 100
+    assert "correct: 1 better, 0 worse, 1 equal" in shown
+    assert "failed before: 1: q4" in shown
+    assert "token F1" not in shown
+
+
+def drawn(report: Report, since: Beside | None = None, *, everything: bool = False) -> str:
     console = Console(width=100, file=io.StringIO(), force_terminal=False)
-    for table in terminal.tables(report, everything=everything):
+    for table in terminal.tables(report, since, everything=everything):
         console.print(table)
-    for line in terminal.lines(report, everything=everything):
+    for line in terminal.lines(report, since, everything=everything):
         console.print(line, markup=False)
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Literal
+
+from rich import box
+from rich.table import Table
 
 from evals.comparing import Change
 from evals.scoring.measures import BY_NAME, Unit
@@ -66,6 +70,15 @@ def verdict(change: Change) -> str:
     if change.verdict != "not worse by margin" or change.margin is None:
         return change.verdict
     return f"not worse by {change.margin:.2g}"
+
+
+def plain_table(*head: str) -> Table:
+    """A table of a terminal that takes no more room than its cells."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True, header_style="bold")
+    for name in head:
+        justify: Literal["left", "right"] = "right" if name == "n" else "left"
+        table.add_column(name, justify=justify, no_wrap=name != "what")
+    return table
 
 
 def count(n: int, what: str, many: str = "") -> str:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
-from rich import box
 from rich.table import Table
 
+from evals.comparing import Comparison
 from evals.reporting import compared, forms
 from evals.reporting.beside import Beside
 from evals.reporting.forms import shown as shown
@@ -30,8 +31,7 @@ def tables(
     names = forms.told_of(report.summary.means)
     chosen = names if everything else forms.main_of(names)
     if since:
-        wanted = [one for one in since.comparison.changes if one.measure.name in chosen]
-        yield compared.table(wanted)
+        yield compared.table(_chosen(since, everything=everything).changes)
         return
     yield _means(report, chosen)
     shares = [name for name in chosen if BY_NAME[name].unit == "share"]
@@ -45,7 +45,8 @@ def lines(
 ) -> Iterator[str]:
     """What does not fit a table: what changed, silence, citations over all, failures."""
     if since:
-        yield from compared.lines(since.comparison, None if everything else _NAMED)
+        comparison = _chosen(since, everything=everything)
+        yield from compared.lines(comparison, None if everything else _NAMED)
     silence = report.summary.silence
     answerable = silence.answered + silence.wrongly_abstained
     unanswerable = silence.abstained + silence.wrongly_answered
@@ -69,8 +70,16 @@ def lines(
         yield f"… and {len(failed) - _FAILED:,} more that failed; --all names them."
 
 
+def _chosen(since: Beside, *, everything: bool) -> Comparison:
+    """The comparison of all measures or of the main ones."""
+    found = since.comparison
+    if everything:
+        return found
+    return replace(found, changes=tuple(c for c in found.changes if c.measure.name in forms.MAIN))
+
+
 def _means(report: Report, names: list[str]) -> Table:
-    table = _table("measure", "mean, 95% interval", "n", "what")
+    table = forms.plain_table("measure", "mean, 95% interval", "n", "what")
     for name in names:
         mean = report.summary.means[name]
         table.add_row(
@@ -81,7 +90,7 @@ def _means(report: Report, names: list[str]) -> Table:
 
 def _by_kind(report: Report, names: list[str]) -> Table:
     """Kinds below each other."""
-    table = _table("kind", "n")
+    table = forms.plain_table("kind", "n")
     for name in names:
         table.add_column(name, max_width=max(map(len, name.split())))
     for kind, means in report.summary.kinds.items():
@@ -95,7 +104,7 @@ def _by_measure(report: Report, names: list[str]) -> Iterator[Table]:
     kinds = list(report.summary.kinds)
     for begin in range(0, len(kinds), _KINDS):
         some = kinds[begin : begin + _KINDS]
-        table = _table("mean by kind", *(kind or "-" for kind in some))
+        table = forms.plain_table("mean by kind", *(kind or "-" for kind in some))
         counts = (str(_n(report.summary.kinds[kind].values())) for kind in some)
         table.add_row("n", *counts)
         for name in names:
@@ -107,10 +116,3 @@ def _by_measure(report: Report, names: list[str]) -> Iterator[Table]:
 
 def _n(means: Iterable[Mean]) -> int:
     return max((mean.n for mean in means), default=0)
-
-
-def _table(*head: str) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True, header_style="bold")
-    for name in head:
-        table.add_column(name, justify="right" if name == "n" else "left", no_wrap=name != "what")
-    return table
