@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from browsing import CHROMIUM, CHROMIUM_OPTIONS
 from fakes import ScriptedServer, body
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from playwright.sync_api import Browser, Page, expect, sync_playwright
@@ -382,6 +382,7 @@ def test_which_way_is_better(name: str, by: float, expected: bool) -> None:
     assert is_better(name, by) is expected
 
 
+@settings(deadline=None)
 @given(st.text(alphabet="ab ,.[]1é\n", max_size=40), st.text(alphabet="ab ,.[]1é\n", max_size=40))
 def test_a_word_diff_loses_nothing(before: str, now: str) -> None:
     pieces = list(word_diff(before, now))
@@ -446,6 +447,7 @@ def test_hostile_texts_make_neither_cells_nor_links_nor_mentions(tmp_path: Path)
     assert not re.search(r"[@#](?=[a-z]|12)", written)
 
 
+@settings(deadline=None)
 @given(st.text(max_size=60))
 def test_any_text_is_one_cell_that_says_it(value: str) -> None:
     html = MarkdownIt("commonmark").enable("table").render(f"| a |\n| --- |\n| x{text(value)}x |")
@@ -555,6 +557,7 @@ def test_what_cannot_be_reported_ends_in_one_line(owls: Path, tmp_path: Path) ->
 # --- Plots ---------------------------------------------------------------------------------
 
 
+@settings(deadline=None)
 @given(st.floats(1e-6, 1e9))
 def test_an_axis_reaches_its_largest_value_in_a_few_round_steps(largest: float) -> None:
     axis = up_to("x", largest)
