@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, Self
 
@@ -114,13 +114,15 @@ class Item:
     """One question to be asked; `id` is unique in a suite.
 
     `earlier` are the questions of the conversation that come before it. `left_out` says that its
-    gold papers are to be absent, so that it cannot be answered.
+    gold papers are to be absent, so that it cannot be answered. `where` is the file and the line
+    that it was read from, for messages.
     """
 
     id: str
     asked: Question
     earlier: tuple[str, ...] = ()
     left_out: bool = False
+    where: str = field(default="", compare=False)
 
     @property
     def answerable(self) -> bool:
@@ -175,7 +177,7 @@ def read_suite(path: Path, name: str = "", files: Sequence[Path] = ()) -> Suite:
                     remedy="Give each question an id of its own.",
                 )
             seen[item.id] = number
-            items.append(item)
+            items.append(replace(item, where=where))
     if not items:
         raise InputError(
             f"{path} holds no questions", remedy="`python -m evals new` writes an example."
@@ -202,7 +204,7 @@ def parse(value: Any) -> list[Item]:
 def _items(where: str, line: str) -> list[Item]:
     try:
         return parse(json.loads(line))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(
             f"{where} is no question", cause=str(error), remedy="docs/evaluation.md has the form."
         ) from None

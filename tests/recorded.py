@@ -121,12 +121,14 @@ def write_run(
     return folder
 
 
-def evals(*arguments: str | Path, timeout: float = 120.0) -> Ran:
+def evals(
+    *arguments: str | Path, timeout: float = 120.0, env: Mapping[str, str] | None = None
+) -> Ran:
     """Run `python -m evals` as its user does."""
     done = subprocess.run(
         [sys.executable, "-m", "evals", *map(str, arguments)],
         capture_output=True,
-        env=environment(),
+        env=environment(**(env or {})),
         cwd=ROOT,
         timeout=timeout,
         stdin=subprocess.DEVNULL,

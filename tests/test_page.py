@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
+from browsing import CHROMIUM, CHROMIUM_OPTIONS
 from fakes import Script, ScriptedServer, refusal, streamed
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
@@ -33,11 +34,6 @@ from rag.display import Turn
 from rag.models import WeightStore
 
 ROOT = Path(__file__).parents[1]
-CHROMIUM = "/usr/bin/chromium"
-CHROMIUM_OPTIONS = [
-    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),
-    *("--disable-background-networking", "--disable-component-update"),
-]
 QUESTION = "What does RN-DPO normalize?"
 CLAIM = (
     "We propose Region-Normalized DPO (RN-DPO), which normalizes the likelihood ratio over the "

@@ -15,8 +15,11 @@ from evals import known
 from evals.commands import console
 from evals.judging import choice
 from evals.judging.inline import Judging
+from evals.reporting import compared
 from evals.reporting import report as reports
 from evals.reporting import terminal as shown
+from evals.reporting.beside import Beside, beside
+from evals.reporting.files import write_all
 from evals.running.identity import manifest_of, run_of
 from evals.running.journal import MANIFEST, read_records, writing
 from evals.running.places import opened, prepare
@@ -30,6 +33,7 @@ from rag.flags import AsJson, ConfigFile, DataDir, Llm, print_json, settings
 from rag.terminal import counting, err
 
 Out = Annotated[Path | None, typer.Option("--out", help="Folder of the run; a new one.")]
+Everything = Annotated[bool, typer.Option("--all", help="Show every measure.")]
 JudgeName = Annotated[str | None, typer.Option("--judge", help="Whose opinions count.")]
 
 
@@ -64,6 +68,7 @@ def run_command(
     cache: Annotated[
         bool, typer.Option("--cache", help="Keep the models' replies, and use those kept.")
     ] = False,
+    everything: Everything = False,
     as_json: AsJson = False,
     data_dir: DataDir = None,
     config_file: ConfigFile = None,
@@ -84,21 +89,38 @@ def run_command(
     replies = Replies(own / "replies" if cache else None)
     _ask(_Setup(config, asked, source, plan, wanted, folder, replies), resume=resume)
     report = reports.read(folder, own)
-    _show(report, as_json=as_json)
+    _show(report, None, everything=everything, as_json=as_json)
     if not report.summary.valid:
         raise typer.Exit(EXIT_PARTLY_FAILED)
 
 
 def report_command(
     run: Annotated[Path, typer.Argument(help="Folder of a run.")],
+    html: Annotated[Path | None, typer.Option("--html", help="Write one page of HTML.")] = None,
+    markdown: Annotated[
+        Path | None, typer.Option("--markdown", help="Write Markdown, for a pull request.")
+    ] = None,
+    sheet: Annotated[
+        Path | None, typer.Option("--csv", help="Write a row for each question.")
+    ] = None,
+    other: Annotated[
+        Path | None, typer.Option("--with", help="Another run, to tell what changed since.")
+    ] = None,
     judge: JudgeName = None,
+    everything: Everything = False,
     as_json: AsJson = False,
     data_dir: DataDir = None,
 ) -> None:
-    """Work out every figure of a run again, from what was recorded; no model is asked."""
-    own = settings(data_dir=data_dir).config.data_dir
-    report = reports.read(run, own / "evals", judge)
-    _show(report, as_json=as_json)
+    """Work out every figure of a run again, from what was recorded; no model is asked.
+
+    Examples: report RUN --html report.html · report RUN --with OTHER_RUN --markdown changes.md
+    """
+    own = settings(data_dir=data_dir).config.data_dir / "evals"
+    report = reports.read(run, own, judge)
+    since = beside(report, reports.read(other, own, judge)) if other else None
+    wanted = {"html": html, "markdown": markdown, "csv": sheet}
+    write_all(report, since, {form: path for form, path in wanted.items() if path})
+    _show(report, since, everything=everything, as_json=as_json)
     if not report.summary.valid:
         raise typer.Exit(EXIT_PARTLY_FAILED)
 
@@ -118,6 +140,8 @@ class _Setup:
 
 def _ask(setup: _Setup, *, resume: bool) -> None:
     config, suite, plan = setup.config, setup.suite, setup.plan
+    if not any(item.answerable for item in suite.items):
+        _notify(f"No question of {suite.name} has an answer: only abstention can be measured.")
     transcript = Transcript(setup.replies)
     with ExitStack() as stack:
         judges = choice.make(setup.judges, config, transcript)
@@ -155,13 +179,14 @@ def _folder(out: Path | None, runs: Path, suite: str, *, resume: bool, new_run: 
     return out.with_name(f"{out.name}-{now}") if out is not None else runs / f"{suite}-{now}"
 
 
-def _show(report: reports.Report, *, as_json: bool) -> None:
+def _show(report: reports.Report, since: Beside | None, *, everything: bool, as_json: bool) -> None:
     if as_json:
-        print_json(reports.as_json(report))
+        changed = {"beside": compared.as_json(since.comparison)} if since else {}
+        print_json(reports.as_json(report) | changed)
         return
     console.print(report.headline, markup=False, soft_wrap=True)
-    for table in shown.tables(report):
+    for table in shown.tables(report, since, everything=everything):
         console.print(table)
-    for line in shown.lines(report):
+    for line in shown.lines(report, since, everything=everything):
         console.print(line, markup=False, soft_wrap=True)
     console.print(f"The run is in {report.folder}", markup=False, soft_wrap=True)

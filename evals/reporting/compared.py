@@ -10,6 +10,7 @@ from rich.table import Table
 
 from evals.comparing import Change, Comparison, Pair
 from evals.gating import Gate
+from evals.reporting.forms import plain_table, verdict
 from evals.scoring.measures import Measure
 
 _DIGITS = {"share": 3, "s": 2, "tokens": 0, "$": 4}
@@ -18,12 +19,11 @@ _SHOWN = 5
 
 def table(changes: Sequence[Change]) -> Table:
     """A row for each measure: before, after, the difference and what to think of it."""
-    found = Table("measure", "before", "after", "difference, 95%", "n", "p", "sees", "verdict")
+    found = plain_table(
+        "measure", "before", "after", "difference, 95%", "n", "p", "sees", "verdict"
+    )
     for change in changes:
         measure = change.measure
-        margin = "" if change.margin is None else f" {_number(measure, change.margin)}"
-        verdict = change.verdict
-        told = verdict + (margin if verdict == "not worse by margin" else "")
         found.add_row(
             measure.name,
             _number(measure, change.before),
@@ -32,7 +32,7 @@ def table(changes: Sequence[Change]) -> Table:
             str(change.difference.n),
             f"{change.corrected:.3f}",
             "-" if change.detectable is None else _number(measure, change.detectable),
-            told,
+            verdict(change),
         )
     return found
 

@@ -1,25 +1,52 @@
-"""A report in the terminal."""
+"""A report in the terminal: what fits one screen of 100 columns, or everything."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from rich.table import Table
 
+from evals.comparing import Comparison
+from evals.reporting import compared, forms
+from evals.reporting.beside import Beside
+from evals.reporting.forms import shown as shown
 from evals.reporting.report import Report
 from evals.scoring.measures import BY_NAME
 from evals.stats import Mean
 
-
-def tables(report: Report) -> Iterator[Table]:
-    """The means, then those of shares by kind where there are several kinds."""
-    yield _means(report)
-    if len(report.summary.kinds) > 1:
-        yield _by_kind(report)
+_FAILED = 10  # failures that are named
+_NAMED = 3  # questions that changed, of each measure
+_ABREAST = 8  # measures in one table of 100 columns
+_KINDS = 6  # beside each other, where there are more measures
 
 
-def lines(report: Report) -> Iterator[str]:
-    """What does not fit a table: silence, citations over all, failures."""
+def tables(
+    report: Report, since: Beside | None = None, *, everything: bool = False
+) -> Iterator[Table]:
+    """The means, then those of shares by kind where there are several kinds.
+
+    Without `everything` the main measures only.
+    """
+    names = forms.told_of(report.summary.means)
+    chosen = names if everything else forms.main_of(names)
+    if since:
+        yield compared.table(_chosen(since, everything=everything).changes)
+        return
+    yield _means(report, chosen)
+    shares = [name for name in chosen if BY_NAME[name].unit == "share"]
+    if len(report.summary.kinds) > 1 and shares:
+        short = len(shares) <= _ABREAST
+        yield from [_by_kind(report, shares)] if short else _by_measure(report, shares)
+
+
+def lines(
+    report: Report, since: Beside | None = None, *, everything: bool = False
+) -> Iterator[str]:
+    """What does not fit a table: what changed, silence, citations over all, failures."""
+    if since:
+        comparison = _chosen(since, everything=everything)
+        yield from compared.lines(comparison, None if everything else _NAMED)
     silence = report.summary.silence
     answerable = silence.answered + silence.wrongly_abstained
     unanswerable = silence.abstained + silence.wrongly_answered
@@ -31,37 +58,61 @@ def lines(report: Report) -> Iterator[str]:
     if cited := report.summary.citations:
         unknown = f", {cited.unknown} numbers name no source" if cited.unknown else ""
         yield (
-            f"citations by {report.judge}: recall {cited.macro_recall:.2f} (over statements "
-            f"{cited.micro_recall:.2f}), precision {cited.macro_precision:.2f} (over citations "
-            f"{cited.micro_precision:.2f}), n={cited.answers}{unknown}"
+            f"over all statements, citation recall {cited.micro_recall:.2f}; "
+            f"over all citations, precision {cited.micro_precision:.2f}{unknown}"
         )
     for name, mean in report.summary.consistency.items():
         yield f"{name}: {mean}"
-    for one in report.scored:
-        if one.outcome == "failed":
-            yield f"failed: {one.item.id}: {one.reason}"
+    failed = [one for one in report.scored if one.outcome == "failed"]
+    for one in failed if everything else failed[:_FAILED]:
+        yield f"failed: {one.item.id}: {one.reason}"
+    if len(failed) > _FAILED and not everything:
+        yield f"… and {len(failed) - _FAILED:,} more that failed; --all names them."
 
 
-def shown(name: str, mean: Mean) -> str:
-    """A mean as a person reads it, in the digits that its unit deserves."""
-    digits = {"share": 2, "s": 1, "tokens": 0, "$": 4}[BY_NAME[name].unit]
-    return f"{mean.value:.{digits}f} [{mean.low:.{digits}f}, {mean.high:.{digits}f}]"
+def _chosen(since: Beside, *, everything: bool) -> Comparison:
+    """The comparison of all measures or of the main ones."""
+    found = since.comparison
+    if everything:
+        return found
+    return replace(found, changes=tuple(c for c in found.changes if c.measure.name in forms.MAIN))
 
 
-def _means(report: Report) -> Table:
-    table = Table("measure", "mean, 95% interval", "n", "what")
-    for name, mean in report.summary.means.items():
-        measure = BY_NAME[name]
-        unit = "" if measure.unit == "share" else f" {measure.unit}"
-        table.add_row(name, f"{shown(name, mean)}{unit}", str(mean.n), measure.about)
+def _means(report: Report, names: list[str]) -> Table:
+    table = forms.plain_table("measure", "mean, 95% interval", "n", "what")
+    for name in names:
+        mean = report.summary.means[name]
+        table.add_row(
+            name, f"{shown(name, mean)}{forms.unit(name)}", str(mean.n), BY_NAME[name].about
+        )
     return table
 
 
-def _by_kind(report: Report) -> Table:
-    names = [name for name in report.summary.means if BY_NAME[name].unit == "share"]
-    table = Table("kind", "n", *names)
+def _by_kind(report: Report, names: list[str]) -> Table:
+    """Kinds below each other."""
+    table = forms.plain_table("kind", "n")
+    for name in names:
+        table.add_column(name, max_width=max(map(len, name.split())))
     for kind, means in report.summary.kinds.items():
-        n = max((mean.n for mean in means.values()), default=0)
-        cells = (f"{means[name].value:.2f}" if name in means else "" for name in names)
-        table.add_row(kind or "-", str(n), *cells)
+        cells = (forms.number(name, means[name].value) if name in means else "" for name in names)
+        table.add_row(kind or "-", str(_n(means.values())), *cells)
     return table
+
+
+def _by_measure(report: Report, names: list[str]) -> Iterator[Table]:
+    """Measures below each other, a few kinds beside each other."""
+    kinds = list(report.summary.kinds)
+    for begin in range(0, len(kinds), _KINDS):
+        some = kinds[begin : begin + _KINDS]
+        table = forms.plain_table("mean by kind", *(kind or "-" for kind in some))
+        counts = (str(_n(report.summary.kinds[kind].values())) for kind in some)
+        table.add_row("n", *counts)
+        for name in names:
+            means = [report.summary.kinds[kind].get(name) for kind in some]
+            if any(means):
+                table.add_row(name, *(forms.number(name, m.value) if m else "" for m in means))
+        yield table
+
+
+def _n(means: Iterable[Mean]) -> int:
+    return max((mean.n for mean in means), default=0)

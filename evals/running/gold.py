@@ -69,9 +69,11 @@ def resolve(suite: Suite, snapshot: Snapshot) -> dict[str, Gold]:
     found = named(snapshot, wanted)
     if missing := sorted(wanted - found.keys()):
         more = f" and {len(missing) - _SHOWN:,} more" if len(missing) > _SHOWN else ""
+        asks = next(i for i in suite.items if not set(missing).isdisjoint(i.asked.paper_ids))
         raise InputError(
             f"{len(missing):,} gold papers of {suite.name} are not in the index",
-            cause=f"{', '.join(missing[:_SHOWN])}{more}",
+            cause=f"{', '.join(missing[:_SHOWN])}{more}; the first is asked for in"
+            f" {asks.where or asks.id}",
             remedy="Run `rag index FILE` on the file that has them, or `python -m evals run` with"
             " --data-dir of another index.",
         )
@@ -100,7 +102,7 @@ def _gold(item: Item, found: Mapping[str, Paper]) -> Gold:
         if span is None:
             raise InputError(
                 f"The evidence of question {item.id} is in none of its gold papers",
-                cause=f"{text[:80]!r}",
+                cause=f"{item.where}: {text[:80]!r}" if item.where else f"{text[:80]!r}",
                 remedy="Copy the sentence from the paper as it stands.",
             )
         spans.append(span)

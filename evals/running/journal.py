@@ -168,6 +168,13 @@ def _mend(folder: Path) -> frozenset[tuple[str, int]]:
 
 
 def _begin(folder: Path, manifest: Manifest) -> None:
+    samples = folder / SAMPLES
+    if samples.exists() and samples.stat().st_size:
+        raise InputError(
+            f"{folder} holds {SAMPLES} without {MANIFEST}: nobody knows what it is of",
+            remedy="Name another --out.",
+        )
+    samples.touch()  # its name is on the disk with that of the manifest
     value = {"identity": manifest.identity, "facts": manifest.facts}
     write_durably(folder / MANIFEST, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
 

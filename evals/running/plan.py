@@ -63,4 +63,4 @@ class Purse:
 
     def told(self) -> str:
         """How much has gone."""
-        return f"${self.spent:.2f} are spent of the ${self.allowed or 0.0:.2f} allowed"
+        return f"${self.spent:.4g} are spent of the ${self.allowed or 0.0:.4g} allowed"

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 
 from evals.judging.inline import Judging
@@ -46,6 +47,7 @@ class Runner:
         self._plan = plan
         self._state = state
         self._progress = progress
+        self._stops = _Stops()
 
     def run(self, items: Sequence[Item], journal: Journal, spent: float = 0.0) -> Ran:
         """Ask what is not done; `spent` dollars have gone before.
@@ -58,15 +60,18 @@ class Runner:
         waiting = list(self._plan.askings(items, journal.done))
         purse = Purse(self._plan.max_cost, spent)
         asked = 0
-        for record in _reached(self._records(waiting, purse)):
-            journal.add(record)
-            purse.spent += record.cost
-            asked += 1
-            self._progress(asked, len(waiting))
+        with closing(self._records(waiting, purse)) as records:  # ends what runs, come what may
+            for record in _reached(records):
+                journal.add(record)
+                purse.spent += record.cost
+                asked += 1
+                self._progress(asked, len(waiting))
         left = len(waiting) - asked
         return Ran(asked, purse.spent, left, purse.told() if left else "")
 
-    def _records(self, waiting: Sequence[tuple[Item, int]], purse: Purse) -> Iterator[Record]:
+    def _records(
+        self, waiting: Sequence[tuple[Item, int]], purse: Purse
+    ) -> Generator[Record, None, None]:
         """Records as they are done; no more questions are begun than are asked at once."""
         pool = ThreadPoolExecutor(self._plan.at_once)
         state = self._state()
@@ -82,33 +87,68 @@ class Runner:
                 if not running:
                     return
                 done, running = wait(running, return_when=FIRST_COMPLETED)
-                yield from (future.result() for future in done)
+                # What is done is kept before a failure ends the run.
+                for future in sorted(done, key=lambda one: one.exception() is not None):
+                    yield future.result()
         finally:
+            self._stops.give()  # after an interruption nobody waits for a model
             pool.shutdown(cancel_futures=True)
 
     def _record(self, item: Item, repeat: int, state: str) -> Record:
+        self._check(state)
+        record = self._bounded(item, repeat)
+        self._check(state)
+        return self._plan.priced(self._judging.judge(record))
+
+    def _check(self, state: str) -> None:
+        """Before a question and after it: no answer is of two states of an index."""
         if self._state() != state:
             raise IndexUnusable(
                 "The index has changed since the run began",
                 remedy="Begin another run with --new-run; this one keeps what was asked before.",
             )
-        record = self._bounded(item, repeat)
-        return self._plan.priced(self._judging.judge(record))
 
     def _bounded(self, item: Item, repeat: int) -> Record:
         """A question that is ended when its time is up; it has failed, whatever had come."""
-        stop = Stop()
-        clock = threading.Timer(self._plan.timeout, stop.give)
-        clock.daemon = True
-        clock.start()
-        try:
-            record = self._subject.ask(item, repeat, stop)
-        finally:
-            clock.cancel()
+        with self._stops.new() as stop:
+            clock = threading.Timer(self._plan.timeout, stop.give)
+            clock.daemon = True
+            clock.start()
+            try:
+                record = self._subject.ask(item, repeat, stop)
+            finally:
+                clock.cancel()
         if not stop.given:
             return record
         reason = f"it took longer than {self._plan.timeout:g} s"
         return replace(record, ending="failed", reason=reason)
+
+
+class _Stops:
+    """The words that end the questions that are being asked."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._running: set[Stop] = set()
+
+    @contextmanager
+    def new(self) -> Iterator[Stop]:
+        """One for a question, while it is asked."""
+        stop = Stop()
+        with self._lock:
+            self._running.add(stop)
+        try:
+            yield stop
+        finally:
+            with self._lock:
+                self._running.remove(stop)
+
+    def give(self) -> None:
+        """End all questions."""
+        with self._lock:
+            running = list(self._running)
+        for stop in running:
+            stop.give()
 
 
 def _reached(records: Iterator[Record]) -> Iterator[Record]:

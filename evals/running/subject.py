@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from evals.record import Record, Source, Span, Times
+from evals.record import Record, Reply, Source, Span, Times
 from evals.running.gold import Gold
 from evals.running.transcript import Transcript
 from evals.suite import Item
@@ -35,6 +35,22 @@ class _Heard:
     answer: Answer
     first_claim: float | None
     total: float
+
+
+def _told(error: Exception) -> str:
+    """Why a question failed, in one line."""
+    if isinstance(error, AskPapersError):
+        return str(error)
+    return " ".join(f"{type(error).__name__}: {error}".split())
+
+
+def _broke_off(record: Record, replies: Sequence[Reply]) -> bool:
+    """Whether the model's stream ended early: what had come is no answer to be scored.
+
+    A reply that was too long is one: that is the product's own doing.
+    """
+    written = [one for one in replies if one.text]
+    return not record.answer["complete"] and bool(written) and written[-1].finish == "broken"
 
 
 class Product:
@@ -69,12 +85,14 @@ class Product:
                 heard = self._heard(item, stop)
             except (IndexUnusable, ResourceError):
                 raise
-            except AskPapersError as error:
+            except Exception as error:  # a fault of ours fails a question and not the run
                 silent = isinstance(error, ModelError) and not any(one.text for one in replies)
                 times = Times(self._clock() - started)
-                record = replace(record, reason=str(error), reached=not silent, times=times)
+                record = replace(record, reason=_told(error), reached=not silent, times=times)
             else:
                 record = self._recorded(record, heard)
+        if record.ending == "answered" and _broke_off(record, replies):
+            record = replace(record, ending="failed", reason=str(record.answer["note"]))
         return replace(record, replies=tuple(replies))
 
     def _heard(self, item: Item, stop: Stop) -> _Heard:
