@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
-from recorded import abstained, answered, item
+from recorded import abstained, answered, evals, item, write_run, write_suite
 
 from evals.record import Opinion
 from evals.scoring.alce import AlceScore, alce, alce_mean, bare
@@ -187,3 +189,28 @@ def test_the_script_leaves_out_an_answer_without_a_sentence() -> None:
 
 def test_the_script_takes_marks_away_by_its_own_rule() -> None:
     assert bare("It is so [1, 2] | here [3].") == "It is so, 2 here."
+
+
+def test_the_report_tells_both_counts_side_by_side(tmp_path: Path) -> None:
+    suite = write_suite(tmp_path / "mine.jsonl", [{"id": "a", "question": "What of a?"}])
+    papers = {"p": "Cats chase mice at night.", "q": "Owls sleep by day."}
+    record = answered(
+        "a",
+        ("Cats chase mice at night.", [1]),
+        ("Owls sleep by day.", [2]),
+        papers=papers,
+        judged={(0, (1,)): "support", (1, (2,)): "support"},
+    )
+    text = "Cats chase mice at night [1].\nOwls sleep by day [2]."
+    record = replace(record, answer={**record.answer, "text": text})
+    run = write_run(tmp_path / "run", suite, [record])
+    shown = evals("report", run, "--alce-compat")
+    assert shown.code == 0, shown.err
+    expected = "citations as the script of ALCE counts: recall 1.00, precision 1.00, n=1"
+    assert expected in shown.out
+    assert evals("report", run, "--alce-compat", "--json").json()["alce"]["answers"] == 1
+    assert "alce" not in evals("report", run, "--json").json()
+    other = write_run(tmp_path / "other", suite, [record], judges=[])
+    refused = evals("report", other, "--alce-compat")
+    assert refused.code == 2
+    assert "no judge cannot do so without a model" in refused.error_line

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -14,7 +14,9 @@ import typer
 from evals import known
 from evals.commands import console
 from evals.judging import choice
+from evals.judging.alce import alce_of
 from evals.judging.inline import Judging
+from evals.judging.scorer import SupportJudge
 from evals.reporting import compared
 from evals.reporting import report as reports
 from evals.reporting import terminal as shown
@@ -26,6 +28,7 @@ from evals.running.places import opened, prepare
 from evals.running.plan import Plan, Prices
 from evals.running.runner import Runner
 from evals.running.transcript import Replies, Transcript
+from evals.scoring.alce import AlceScore
 from evals.suite import Suite
 from rag.config import Config
 from rag.errors import EXIT_PARTLY_FAILED, UsageError
@@ -89,7 +92,7 @@ def run_command(
     replies = Replies(own / "replies" if cache else None)
     _ask(_Setup(config, asked, source, plan, wanted, folder, replies), resume=resume)
     report = reports.read(folder, own)
-    _show(report, None, everything=everything, as_json=as_json)
+    _show(report, None, None, everything=everything, as_json=as_json)
     if not report.summary.valid:
         raise typer.Exit(EXIT_PARTLY_FAILED)
 
@@ -107,6 +110,9 @@ def report_command(
         Path | None, typer.Option("--with", help="Another run, to tell what changed since.")
     ] = None,
     judge: JudgeName = None,
+    alce_compat: Annotated[
+        bool, typer.Option("--alce-compat", help="Citations also as the script of ALCE has them.")
+    ] = False,
     everything: Everything = False,
     as_json: AsJson = False,
     data_dir: DataDir = None,
@@ -120,7 +126,8 @@ def report_command(
     since = beside(report, reports.read(other, own, judge)) if other else None
     wanted = {"html": html, "markdown": markdown, "csv": sheet}
     write_all(report, since, {form: path for form, path in wanted.items() if path})
-    _show(report, since, everything=everything, as_json=as_json)
+    script = _alce(report) if alce_compat else None
+    _show(report, since, script, everything=everything, as_json=as_json)
     if not report.summary.valid:
         raise typer.Exit(EXIT_PARTLY_FAILED)
 
@@ -179,14 +186,37 @@ def _folder(out: Path | None, runs: Path, suite: str, *, resume: bool, new_run: 
     return out.with_name(f"{out.name}-{now}") if out is not None else runs / f"{suite}-{now}"
 
 
-def _show(report: reports.Report, since: Beside | None, *, everything: bool, as_json: bool) -> None:
+def _alce(report: reports.Report) -> AlceScore | None:
+    """What the script of ALCE makes of a run: it judges sentences that the run did not judge."""
+    if report.judge != SupportJudge.name:
+        raise UsageError(
+            "--alce-compat has sentences judged anew",
+            cause=f"{report.judge or 'no judge'} cannot do so without a model",
+            remedy="Give --judge support, or run the suite with --judges support.",
+        )
+    records = [one.record for one in report.scored if one.record is not None]
+    return alce_of(SupportJudge(), records)
+
+
+def _show(
+    report: reports.Report,
+    since: Beside | None,
+    script: AlceScore | None,
+    *,
+    everything: bool,
+    as_json: bool,
+) -> None:
     if as_json:
         changed = {"beside": compared.as_json(since.comparison)} if since else {}
-        print_json(reports.as_json(report) | changed)
+        counted = {"alce": asdict(script)} if script else {}
+        print_json(reports.as_json(report) | changed | counted)
         return
     console.print(report.headline, markup=False, soft_wrap=True)
     for table in shown.tables(report, since, everything=everything):
         console.print(table)
     for line in shown.lines(report, since, everything=everything):
         console.print(line, markup=False, soft_wrap=True)
+    if script:
+        scores = f"recall {script.recall:.2f}, precision {script.precision:.2f}"
+        console.print(f"citations as the script of ALCE counts: {scores}, n={script.answers}")
     console.print(f"The run is in {report.folder}", markup=False, soft_wrap=True)
