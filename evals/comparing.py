@@ -6,7 +6,7 @@ counted and never imputed. Everything is told as the second run minus the first.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -240,17 +240,9 @@ def _detectable(
     return max(spread, unseen(len(differences))) if measure.unit == "share" else spread
 
 
-def _corrected(changes: Sequence[Change]) -> list[Change]:
+def _corrected(changes: Sequence[Change]) -> Iterator[Change]:
     """The changes with Holm's correction over all shares, as these are one family."""
-    shares = [change for change in changes if change.measure.unit == "share"]
-    corrected = dict(
-        zip(
-            (change.measure.name for change in shares),
-            holm([change.p for change in shares]),
-            strict=True,
-        )
-    )
-    return [
-        replace(change, corrected=corrected.get(change.measure.name, change.p))
-        for change in changes
-    ]
+    corrected = iter(holm([one.p for one in changes if one.measure.unit == "share"]))
+    for change in changes:
+        is_share = change.measure.unit == "share"
+        yield replace(change, corrected=next(corrected)) if is_share else change
