@@ -93,7 +93,7 @@ class Runner:
                 remedy="Begin another run with --new-run; this one keeps what was asked before.",
             )
         record = self._bounded(item, repeat)
-        return self._plan.priced(self._judging.judge(record))
+        return self._plan.priced(self._judging.judge(record, item.asked.rubric))
 
     def _bounded(self, item: Item, repeat: int) -> Record:
         """A question that is ended when its time is up; it has failed, whatever had come."""
