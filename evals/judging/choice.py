@@ -30,21 +30,25 @@ def make(names: Sequence[str], config: Config, transcript: Transcript) -> list[J
         ConfigError, WeightsError: its model is not there.
     """
     wanted = [name for name in names if name != "none"]
-    _check(wanted)
-    for name in wanted:
-        _check(members(name))
+    check(wanted)
     return [_made(name, config, transcript) for name in wanted]
 
 
-def members(name: str) -> list[str]:
+def members(name: str) -> Sequence[str]:
     """The judges of a panel, or the one judge itself."""
     return name.split("+")
 
 
-def _check(names: Sequence[str]) -> None:
-    for name in names:
-        if names.count(name) > 1:
-            raise UsageError(f"The judge {name} is named twice", remedy="Name it once.")
+def check(names: Sequence[str]) -> None:
+    """See that no judge is named twice, in the list or in a panel.
+
+    Raises:
+        UsageError: one is.
+    """
+    for group in (names, *map(members, names)):
+        for name in group:
+            if group.count(name) > 1:
+                raise UsageError(f"The judge {name} is named twice", remedy="Name it once.")
 
 
 def _made(name: str, config: Config, transcript: Transcript) -> Judge:

@@ -1,4 +1,4 @@
-"""Several judges as one: what most of them say, and how far they agree.
+"""Several judges as one: what most of them say.
 
 One family of models tends to share its mistakes, so that more of its opinions are not more
 evidence; members should differ in kind.
@@ -6,11 +6,9 @@ evidence; members should differ in kind.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from statistics import fmean
-
-import numpy as np
 
 from evals.judging.protocol import LABELS, Case, Criterion, Judge, RubricJudge, Verdict
 
@@ -63,31 +61,3 @@ def majority(votes: Mapping[str, Verdict]) -> Verdict:
             known = [probability for probability in given if probability is not None]
             return Verdict(label, fmean(known) if known else None, told, raw, votes=votes)
     return Verdict(None, raw=raw, failure=f"no majority: {told}", votes=votes)
-
-
-def krippendorff_alpha(units: Sequence[Sequence[Hashable | None]]) -> float | None:
-    """How far judges agree beyond chance on labels without order; None stands for no label.
-
-    A unit holds the labels of one case. From the matrix of coincidences o_ck = Σ over units u of
-    (ordered pairs c-k within u) / (m_u - 1), where m_u ≥ 2 counts the labels of u, with n_c = Σ_k
-    o_ck and n = Σ_c n_c:
-
-        α = 1 - (n - 1) · Σ_{c≠k} o_ck / Σ_{c≠k} n_c n_k
-
-    (Krippendorff 2011, "Computing Krippendorff's alpha-reliability", section C). 1 is agreement, 0
-    what chance would give; below 0 judges contradict each other. None where there is nothing to
-    pair, or only one label is used: agreement cannot then be told from chance.
-    """
-    pairable = [given for unit in units if len(given := [v for v in unit if v is not None]) > 1]
-    labels = list(dict.fromkeys(chain.from_iterable(pairable)))
-    if len(labels) < 2:
-        return None
-    places = {label: place for place, label in enumerate(labels)}
-    coincidences = np.zeros((len(labels), len(labels)))
-    for given in pairable:
-        counts = np.bincount([places[label] for label in given], minlength=len(labels))
-        coincidences += (np.outer(counts, counts) - np.diag(counts)) / (len(given) - 1)
-    totals = coincidences.sum(axis=1)
-    seen = coincidences.sum() - np.trace(coincidences)
-    expected = totals.sum() ** 2 - (totals**2).sum()
-    return float(1.0 - (totals.sum() - 1) * seen / expected)
