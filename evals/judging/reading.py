@@ -23,7 +23,7 @@ _MET = 6  # from here on a criterion counts as met: more than half
 _ROUNDING = 1e-6  # outside a range by so little is the end of the range
 _QUOTED = 40
 _OBJECT = re.compile(r"\{\s*(?=[\"}])")  # a brace that begins JSON, not one in prose or LaTeX
-_LINE = re.compile(r"^[\s>*_-]*(label|probability|score|reason)[*_]*\s*[:=]\s*[*_]*(.*?)\s*$", re.I)
+_LINE = re.compile(r"^[\s>*_-]*(label|probability|score|reason)[*_]*\s*[:=][\s*_]*(.*?)\s*$", re.I)
 _NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?")
 
 _LABELS: Mapping[str, Label] = {

@@ -24,7 +24,8 @@ Array = NDArray[np.float64]
 
 RANK = 4
 _SWEEPS = 200
-_SETTLED = 1e-6  # relative change of the error of a sweep after which there is no other
+_SETTLED = 1e-6  # relative change of the loss by a sweep after which there is no other
+_STARTS = 4  # the loss has several valleys; the lowest that is met counts
 _RIDGES = tuple(10.0**power for power in range(5))  # below 1, few labels are learnt by heart
 
 
@@ -72,16 +73,30 @@ def factorise(scores: Array, rank: int = RANK, ridge: float = 1.0, seed: int = S
     spreads = np.where(spreads > 0, spreads, 1.0)
     filled = np.where(known, (scores - centres) / spreads, 0.0)
     generator = np.random.default_rng(seed)
+    found = [_descended(filled, known, rank, ridge, generator) for _ in range(_STARTS)]
+    _, best = min(found, key=lambda pair: pair[0])
+    return Factors(*best, centres, spreads)
+
+
+def _descended(
+    scores: Array,
+    known: NDArray[np.bool_],
+    rank: int,
+    ridge: float,
+    generator: np.random.Generator,
+) -> tuple[float, list[Array]]:
+    """The loss and the three matrices to which a random start leads."""
     factors = [generator.normal(size=(side, rank)) / np.sqrt(rank) for side in scores.shape]
-    error = np.inf
+    loss = np.inf
     for _ in range(_SWEEPS):
         for side in range(3):
-            factors[side] = _solved(filled, known, factors, side, ridge)
+            factors[side] = _solved(scores, known, factors, side, ridge)
         fitted = np.einsum("pr,sr,jr->psj", *factors)
-        before, error = error, float(((filled - fitted)[known] ** 2).sum())
-        if before - error <= _SETTLED * error:
+        penalty = ridge * sum(float((factor**2).sum()) for factor in factors)
+        before, loss = loss, float(((scores - fitted)[known] ** 2).sum()) + penalty
+        if before - loss <= _SETTLED * loss:
             break
-    return Factors(*factors, centres, spreads)
+    return loss, factors
 
 
 def _solved(

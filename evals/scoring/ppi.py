@@ -67,9 +67,9 @@ def corrected(
 
         θ = mean(y) - λ (mean(f) - mean(f')),  var θ = var(y - λf) / n + λ² var(f') / N
 
-    `tuning` is λ; None: the one of least variance, cov(y, f) / ((1 + n/N) var(f)), the variance
-    over all scores, kept within 0 to 1 (PPI++, section 6). 1 is prediction-powered inference
-    without tuning, 0 the classical mean.
+    `tuning` is λ; None: the one of least variance, cov(y, f) / (var(f) + n/N · var(f')), kept
+    within 0 to 1 (PPI++, section 6, with the variance of each sample for itself, so that it is the
+    least of this formula). 1 is prediction-powered inference without tuning, 0 the classical mean.
 
     Raises:
         ValueError: there are fewer than two labels or others, or not as many scores as labels.
@@ -136,11 +136,9 @@ def trial(
 
 
 def _best(y: Values, f: Values, g: Values) -> float:
-    spread = float(np.concatenate([f, g]).var(ddof=1))
-    if not spread:
-        return 0.0
+    spread = float(f.var(ddof=1) + len(y) / len(g) * g.var(ddof=1))
     together = float(np.cov(y, f, ddof=1)[0, 1])
-    return min(max(together / ((1 + len(y) / len(g)) * spread), 0.0), 1.0)
+    return min(max(together / spread, 0.0), 1.0) if spread else 0.0
 
 
 def _estimate(value: float, variance: float, n: int, tuning: float = 0.0) -> Estimate:
