@@ -6,6 +6,7 @@ import typer
 
 from evals.commands import bench
 from evals.commands.costs import commands_command, scale_command
+from evals.commands.estimates import estimate_command
 from evals.commands.judges import judge_card_command
 from evals.commands.questions import golden_command
 from evals.commands.runs import report_command, run_command
@@ -22,6 +23,7 @@ app.add_typer(bench.app, name="bench")
 app.command("run")(run_command)
 app.command("report")(report_command)
 app.command("judge-card")(judge_card_command)
+app.command("estimate")(estimate_command)
 app.command("golden")(golden_command)
 app.command("commands")(commands_command)
 app.command("scale")(scale_command)

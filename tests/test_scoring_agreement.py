@@ -48,9 +48,8 @@ def test_figures_by_hand() -> None:
     assert agreement.cohen_kappa(MIXED) == pytest.approx((0.80 - 0.36) / (1 - 0.36))
 
 
-def test_cohens_own_example_of_two_diagnoses() -> None:
-    # Fleiss 1981, table 13.1, of 100 patients: po = .70 and pe = .41 for equal margins here.
-    table = counts([40, 15], [15, 30])
+def test_kappa_of_two_labels_by_hand() -> None:
+    table = counts([40, 15], [15, 30])  # by chance: .55² + .45² = .505
     assert agreement.cohen_kappa(table) == pytest.approx((0.70 - 0.505) / (1 - 0.505))
 
 
@@ -92,7 +91,9 @@ def test_kappa_is_that_of_nltk(pairs: list[tuple[str, str]]) -> None:
 def test_many_matrices_at_once_give_what_each_gives_alone(
     many: list[list[tuple[str, str]]],
 ) -> None:
-    stacked = np.stack([agreement.confusions(*zip(*pairs, strict=True), LABELS) for pairs in many])
+    stacked = np.stack(
+        [agreement.confusions([a for a, _ in of], [b for _, b in of], LABELS) for of in many]
+    )
     for of in (agreement.accuracy, agreement.balanced_accuracy, agreement.cohen_kappa):
         assert_allclose(of(stacked), [of(one) for one in stacked])
 

@@ -114,7 +114,7 @@ def krippendorff_alpha(coincided: Counts) -> Figures:
     n = totals.sum(axis=-1)
     seen = n - _same(coincided).sum(axis=-1)
     expected = n**2 - (totals**2).sum(axis=-1)
-    return 1 - _ratio((n - 1) * seen, expected)
+    return np.asarray(1 - _ratio((n - 1) * seen, expected), dtype=np.float64)
 
 
 def _same(counts: Counts) -> Counts:

@@ -135,6 +135,28 @@ def held_out(
     return {name: _summary(labels, of, least) for name, of in table.items()}
 
 
+def cross_validated(
+    labels: Array, ways: Mapping[str, Estimator], folds: int = 5, seed: int = SEED
+) -> dict[str, float]:
+    """The mean squared error of each way on labels that it was not given, a fold at a time.
+
+    Raises:
+        ValueError: there are fewer than two labels for each fold.
+    """
+    cells = np.argwhere(~np.isnan(labels))
+    if len(cells) < 2 * folds:
+        raise ValueError(f"{len(cells)} labels where at least {2 * folds} are needed")
+    order = np.random.default_rng(seed).permutation(cells)
+    squares: dict[str, list[float]] = {name: [] for name in ways}
+    for fold in range(folds):
+        hidden = tuple(order[fold::folds].T)
+        given = labels.copy()
+        given[hidden] = np.nan
+        for name, way in ways.items():
+            squares[name] += ((way(given)[hidden] - labels[hidden]) ** 2).tolist()
+    return {name: sum(of) / len(of) for name, of in squares.items()}
+
+
 def _errors(truth: Array, given: Array, estimated: Array) -> tuple[float, float, float]:
     """Of cells that were held out, and of the means of all cells by prompt and by system."""
     apart = np.isnan(given) & ~np.isnan(truth)
@@ -150,7 +172,9 @@ def _mean_over(values: Array, axis: int) -> Array:
     known = ~np.isnan(values)
     counts = known.sum(axis=axis)
     sums = np.nansum(values, axis=axis)
-    return np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0)
+    found = np.full(sums.shape, np.nan)
+    np.divide(sums, counts, out=found, where=counts > 0)
+    return found
 
 
 def _summary(labels: int, errors: Array, least: Array) -> Errors:

@@ -75,7 +75,8 @@ def factorise(scores: Array, rank: int = RANK, ridge: float = 1.0, seed: int = S
     generator = np.random.default_rng(seed)
     found = [_descended(filled, known, rank, ridge, generator) for _ in range(_STARTS)]
     _, best = min(found, key=lambda pair: pair[0])
-    return Factors(*best, centres, spreads)
+    prompts, systems, judges = best
+    return Factors(prompts, systems, judges, centres, spreads)
 
 
 def _descended(

@@ -54,4 +54,6 @@ def auroc(scores: Sequence[float], positive: Sequence[bool], weighted: Weights) 
     of_positive, of_negative = weighted[:, is_positive], weighted[:, ~is_positive]
     pairs = of_positive.sum(axis=1) * of_negative.sum(axis=1)
     sums = np.einsum("bn,bn->b", of_positive @ won, of_negative)
-    return np.divide(sums, pairs, out=np.full(len(weighted), np.nan), where=pairs > 0)
+    found = np.full(len(weighted), np.nan)
+    np.divide(sums, pairs, out=found, where=pairs > 0)
+    return found

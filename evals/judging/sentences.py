@@ -20,7 +20,7 @@ from evals.judging.protocol import Case
 from evals.judging.scorer import SupportJudge
 from evals.known import public
 from evals.scoring.answers import f1
-from evals.scoring.factorisation import Array
+from evals.scoring.grid import Grid
 from evals.scoring.statements import Passage
 from rag.answering.support import numbers
 from rag.text import terms
@@ -34,17 +34,6 @@ class Marked:
     title: str
     sentences: tuple[str, ...]
     marked: frozenset[int]
-
-
-@dataclass(frozen=True, slots=True)
-class Grid:
-    """Scores (prompts, systems, judges) and labels (prompts, systems), with the names of each."""
-
-    scores: Array
-    labels: Array
-    prompts: tuple[str, ...]
-    systems: tuple[str, ...]
-    judges: tuple[str, ...]
 
 
 def marked(split: Split) -> Iterator[Marked]:
@@ -63,7 +52,7 @@ def marked(split: Split) -> Iterator[Marked]:
             yield Marked(str(claim["claim"]), str(paper["title"]), sentences, found)
 
 
-def grid_of(claims: Sequence[Marked]) -> Grid:
+def picked(claims: Sequence[Marked]) -> Grid:
     """The scores and labels of every system's pick for every claim."""
     weights = _weights(claims)
     scores = np.empty((len(claims), len(SYSTEMS), len(JUDGES)))
