@@ -13,6 +13,8 @@ import pytest
 from command import ROOT, Ran, environment
 from fakes import Received, Script, ScriptedServer, streamed
 
+from evals.commands.estimates import estimate_command
+from evals.commands.judges import judge_card_command
 from evals.judging.card import Card, Judged, card_of, disagreements
 from evals.judging.labelled import Labelled, scifact
 from evals.judging.labels import read_labels
@@ -22,7 +24,7 @@ from evals.judging.sentences import Marked, picked
 from evals.record import Opinion, Record, Source, Times
 from evals.running.journal import Manifest, writing
 from evals.suite import read_suite
-from rag.errors import InputError
+from rag.errors import InputError, UsageError
 
 DATA = any((parent / "shared" / "data" / "scifact").is_dir() for parent in ROOT.parents)
 needs_data = pytest.mark.skipif(not DATA, reason="SciFact is not there: ../shared/data/scifact")
@@ -119,6 +121,7 @@ def test_judges_are_compared_with_each_other_without_the_panels() -> None:
     assert [r.judge for r in found.rows] == ["a", "b", "a+b"]
     assert found.rows[2].failed == 2
     assert found.rows[2].seconds is None
+    assert found.rows[2].valid  # to differ is no failure
     # Pairs: s-s, n-n, c-n: D_o = 2/6; of s s n n n c expected 1 - (2·1 + 3·2 + 0)/(6·5) = 22/30
     assert found.alpha is not None
     assert found.alpha.value == pytest.approx(1 - (1 / 3) / (22 / 30))
@@ -210,21 +213,22 @@ def test_judges_of_two_kinds_make_a_panel_and_failures_show_in_the_exit_code(
 
 @needs_data
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("options", "told"),
     [
-        (["--judges", "gpt"], "error: No judge is called 'gpt'. Choose from support, llm"),
-        (["--judges", "none"], "error: No judge is named. Choose from"),
-        (["--judges", "support,support"], "error: The judge support is named twice."),
-        (["--limit", "10", "--ppi", "9"], "error: --ppi 9 is too many (of 10 labelled claims)."),
-        (["--judges", "openai"], "error: No model server is configured."),
+        ({"judges": "gpt"}, "No judge is called 'gpt'. Choose from support, llm"),
+        ({"judges": "none"}, "No judge is named. Choose from"),
+        ({"judges": "support,support"}, "The judge support is named twice."),
+        ({"judges": "support+support"}, "The judge support is named twice."),
+        ({"limit": 10, "labels": 9}, "--ppi 9 is too many (of 10 labelled claims)."),
+        ({"judges": "openai"}, "No model server is configured."),
     ],
 )
 def test_what_cannot_be_measured_is_told_in_one_line(
-    arguments: list[str], told: str, tmp_path: Path
+    options: dict[str, Any], told: str, tmp_path: Path
 ) -> None:
-    ran = evals("judge-card", *arguments, "--data-dir", tmp_path)
-    assert ran.code == 2
-    assert ran.error_line.startswith(told)
+    with pytest.raises(UsageError) as caught:
+        judge_card_command(**options, data_dir=tmp_path)
+    assert str(caught.value).startswith(told)
 
 
 @pytest.mark.parametrize("command", ["judge-card", "estimate"])
@@ -352,7 +356,8 @@ def test_labels_are_asked_for_by_a_template_and_correct_the_judges(
         ([{"run": "good", "id": "q1", "label": 2}], "is no label (label: Input should be less"),
         ([{"run": "good", "id": "q1", "mark": 1}], "is no label (mark: Extra inputs"),
         ([{"run": "good", "id": "q1", "label": 1}] * 2, ":2 labels q1 of good again."),
-        ([{"run": "other", "id": "q1", "label": 1}], "There are labels of the run other"),
+        ([{"run": "other", "id": "q1", "label": 1}], "a label of q1 of the run other, which"),
+        ([{"run": "good", "id": "q99", "label": 1}], "a label of q99 of the run good, which"),
         ([{"run": "good", "id": "q1", "label": 1}], "There are too few labels (1 labels where"),
     ],
 )
@@ -360,34 +365,53 @@ def test_labels_that_cannot_be_used_are_told_in_one_line(
     rows: list[dict[str, Any]], told: str, runs: list[Path], tmp_path: Path
 ) -> None:
     path = label_file(tmp_path / "labels.jsonl", rows)
-    ran = evals("estimate", *runs, "--labels", path, "--data-dir", tmp_path)
-    assert ran.code == 2
-    assert told in ran.error_line
+    with pytest.raises(InputError) as caught:
+        estimate_command(runs, labels=path, data_dir=tmp_path)
+    assert told in str(caught.value)
 
 
 def test_answers_that_are_not_labelled_yet_are_passed_over(tmp_path: Path) -> None:
-    rows = [{"run": "r", "id": "a", "label": None}, {"run": "r", "id": "b", "label": 0.5}]
+    rows: list[dict[str, Any]] = [
+        {"run": "r", "id": "a", "label": None},
+        {"run": "r", "id": "b", "label": 0.5},
+    ]
     assert read_labels(label_file(tmp_path / "l.jsonl", rows)) == {("r", "b"): 0.5}
     with pytest.raises(InputError, match="cannot be read"):
         read_labels(tmp_path / "absent.jsonl")
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("options", "told"),
     [
-        (["RUNS"], "There are no labels. Give --labels, or --template first."),
-        (["RUNS", "--measure", "taste", "--labels", "LABELS"], "No measure is called 'taste'."),
-        (["RUNS", "--measure", "cost", "--labels", "LABELS"], ""),
-        (["--given", "x"], "--given x is no list of numbers."),
+        ({}, "There are no labels. Give --labels, or --template first."),
+        ({"measure": "taste", "labels": True}, "No measure is called 'taste'. Choose from"),
+        ({"measure": "numeric", "labels": True}, "No answer of these runs has the measure numeric"),
+        ({"runs": None, "given": "x"}, "--given x is no list of numbers."),
+        ({"runs": None, "given": "1"}, "--given asks for too few labels or too many"),
+        ({"twice": True, "labels": True}, "Two of these folders have the same name."),
     ],
 )
 def test_a_request_that_makes_no_sense_is_told_in_one_line(
-    arguments: list[str], told: str, runs: list[Path], tmp_path: Path
+    options: dict[str, Any], told: str, runs: list[Path], tmp_path: Path
 ) -> None:
+    if "given" in options and not DATA:
+        pytest.skip("SciFact is not there: ../shared/data/scifact")
+    given = {"runs": runs, **options}
+    if given.pop("twice", False):
+        given["runs"] = [runs[0], runs[0]]
+    if given.get("labels"):
+        labels = [{"run": "good", "id": "q1", "label": 1}]
+        given["labels"] = label_file(tmp_path / "l.jsonl", labels)
+    with pytest.raises(UsageError) as caught:
+        estimate_command(**given, data_dir=tmp_path)
+    assert str(caught.value).startswith(told)
+
+
+def test_runs_of_other_questions_cannot_be_put_together(runs: list[Path], tmp_path: Path) -> None:
+    suite = tmp_path / "other.jsonl"
+    lines = [{"id": f"q{n}", "question": f"Why is {n}?"} for n in range(40)]
+    suite.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
+    runs.append(written(tmp_path / "other", suite, 0.5))
     labels = label_file(tmp_path / "l.jsonl", [{"run": "good", "id": "q1", "label": 1}])
-    given: list[str | Path] = []
-    for argument in arguments:
-        given += {"RUNS": [*runs], "LABELS": [labels]}.get(argument, [argument])
-    ran = evals("estimate", *given, "--data-dir", tmp_path)
-    assert ran.code == 2
-    assert ran.error_line.startswith(f"error: {told}")
+    with pytest.raises(UsageError, match="not of the same questions"):
+        estimate_command(runs, labels=labels, data_dir=tmp_path)

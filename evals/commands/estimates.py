@@ -13,7 +13,7 @@ from evals.commands import console
 from evals.commands.files import store, store_json
 from evals.judging.labelled import Split
 from evals.judging.labels import Line, read_labels, written
-from evals.judging.sentences import marked, picked
+from evals.judging.sentences import SYSTEMS, marked, picked
 from evals.reporting import estimates as shown
 from evals.reporting import report as reports
 from evals.scoring.estimates import cross_validated, estimators, held_out
@@ -76,10 +76,11 @@ def estimate_command(
 
 def _trial(split: Split, given: Sequence[int], rank: int, seed: int) -> shown.Told:
     """Every way on SciFact's sentences, where people labelled all."""
-    grid = picked(list(marked(split)))
-    cells = grid.labels.size
+    claims = list(marked(split))
+    cells = len(claims) * len(SYSTEMS)
     if not all(2 <= n < cells for n in given):
         raise UsageError("--given asks for too few labels or too many", cause=f"2 to {cells - 1}")
+    grid = picked(claims)
     ways = estimators(grid.scores, rank, seed)
     trials = {n: held_out(grid.labels, ways, n, seed=seed) for n in given}
     value = {"data": f"SciFact {split}", "cells": cells, "trials": shown.trials_as_json(trials)}
@@ -104,12 +105,15 @@ def _grid(runs: Sequence[Path], suites: Path, measure: str, labels: Labels) -> G
     if measure not in BY_NAME:
         choices = ", ".join(BY_NAME)
         raise UsageError(f"No measure is called {measure!r}", remedy=f"Choose from {choices}.")
+    read = {one[0].folder.name: one for one in _reports(runs, suites)}
     scores = {
-        one[0].folder.name: {report.judge: per_item(measure, report.scored) for report in one}
-        for one in _reports(runs, suites)
+        run: {report.judge: per_item(measure, report.scored) for report in one}
+        for run, one in read.items()
     }
-    if strange := sorted({run for run, _ in labels} - scores.keys()):
-        raise InputError(f"There are labels of the run {strange[0]}, which was not named")
+    asked = {(run, scored.item.id) for run, one in read.items() for scored in one[0].scored}
+    if strange := sorted(labels.keys() - asked):
+        run, item = strange[0]
+        raise InputError(f"There is a label of {item} of the run {run}, which is not there")
     try:
         return grid_of(scores, labels)
     except ValueError:

@@ -61,8 +61,11 @@ class Row:
 
     @property
     def valid(self) -> bool:
-        """Whether it failed on few enough cases for its figures to be believed."""
-        return self.failed <= MOST_FAILED * (self.labelled + self.failed)
+        """Whether it failed on few enough cases for its figures to be believed.
+
+        A panel without a majority has not failed: its members differ.
+        """
+        return self.seconds is None or self.failed <= MOST_FAILED * (self.labelled + self.failed)
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,7 @@ def lines(card: Card, every: Sequence[Judged]) -> Iterator[str]:
 
 def tables(card: Card) -> Iterator[Table]:
     """The figures of labels, those of probabilities where there are any, and the confusions."""
-    table = Table("judge", "n", "failed", *OF_LABELS, "s/case")
+    table = Table("judge", "n", "no label", *OF_LABELS, "s/case")
     for row in card.rows:
         seconds = "" if row.seconds is None else f"{row.seconds:.2g}"
         cells = _cells(row, OF_LABELS)

@@ -123,4 +123,6 @@ def _same(counts: Counts) -> Counts:
 
 def _ratio(part: Figures, whole: Figures) -> Figures:
     part, whole = np.asarray(part, dtype=np.float64), np.asarray(whole, dtype=np.float64)
-    return np.divide(part, whole, out=np.full(part.shape, np.nan), where=whole != 0)
+    found = np.full(part.shape, np.nan)
+    np.divide(part, whole, out=found, where=whole != 0)
+    return found

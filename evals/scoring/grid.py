@@ -47,13 +47,13 @@ class System:
 
 
 def grid_of(scores: Scores, labels: Labels) -> Grid:
-    """The grid of all prompts that have a score; labels of others are left out.
+    """The grid of all prompts and judges with a score; labels of other prompts are left out.
 
     Raises:
         ValueError: there is no score.
     """
     prompts = tuple(dict.fromkeys(p for by in scores.values() for of in by.values() for p in of))
-    judges = tuple(dict.fromkeys(judge for by in scores.values() for judge in by))
+    judges = tuple(dict.fromkeys(judge for by in scores.values() for judge, of in by.items() if of))
     if not prompts:
         raise ValueError("no answer has a score")
     table = [
