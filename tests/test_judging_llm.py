@@ -50,6 +50,12 @@ def test_one_request_with_a_schema_gives_a_verdict() -> None:
     assert "Owls hunt by ear." in request.user
 
 
+def test_a_claim_without_a_passage_is_not_asked_about() -> None:
+    found, generator = judged(YES, case=Case("Owls hunt.", ()))
+    assert (found.label, found.probability) == ("neither", None)
+    assert not generator.history
+
+
 def test_a_reply_that_cannot_be_read_is_asked_for_once_more() -> None:
     found, generator = judged(PROSE, NO)
     assert (found.label, found.probability, found.raw) == ("neither", 0.1, (PROSE, NO))

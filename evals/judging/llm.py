@@ -59,7 +59,9 @@ class LlmJudge:
         return self._name
 
     def judge(self, case: Case) -> Verdict:
-        """See `Judge.judge`."""
+        """See `Judge.judge`. Where nothing is cited nobody is asked: no text supports the claim."""
+        if not case.passages:
+            return Verdict("neither", reason="there is no passage")
         parts = [("claim", case.claim), *(("passage", _shown(one)) for one in case.passages)]
         if case.question:
             parts.insert(0, ("question that the claim helps to answer", case.question))
