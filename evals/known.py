@@ -71,7 +71,7 @@ def scifact(split: str) -> Callable[[Path], Suite]:
     """SciFact's claims of a split as questions; those of too little evidence have no answer."""
 
     def made(_: Path) -> Suite:
-        lines = _lines("scifact", "claims.jsonl")
+        lines = public("scifact", "claims.jsonl")
         items = tuple(_claim(one) for one in lines if one["split"] == split)
         name = "scifact" if split == "dev" else f"scifact-{split}"
         return Suite(name, items, (_data("scifact") / "corpus.jsonl",))
@@ -83,7 +83,7 @@ def pubmedqa(split: str) -> Callable[[Path], Suite]:
     """PubMedQA's questions of yes, no and maybe, each about its own abstract."""
 
     def made(_: Path) -> Suite:
-        lines = _lines("pubmedqa", "queries.jsonl")
+        lines = public("pubmedqa", "queries.jsonl")
         items = tuple(_yes_or_no(one) for one in lines if one["split"] == split)
         name = "pubmedqa" if split == "test" else f"pubmedqa-{split}"
         return Suite(name, items, (_data("pubmedqa") / "corpus.jsonl",))
@@ -97,8 +97,8 @@ def scholarqa(folder: Path) -> Suite:
     Those are over the passages that the experts used, these over the excerpts that the authors of
     the rubrics gave for each item.
     """
-    experts = list(_lines("scholarqabench", "multi_expert_answers.jsonl"))
-    rubrics = list(_lines("scholarqabench", "cs_rubrics.jsonl"))
+    experts = list(public("scholarqabench", "multi_expert_answers.jsonl"))
+    rubrics = list(public("scholarqabench", "cs_rubrics.jsonl"))
     papers: dict[str, dict[str, str]] = {}
     items = [_expert(one, papers) for one in experts]
     items += [_with_rubric(one, papers) for one in rubrics]
@@ -133,7 +133,12 @@ def _data(name: str) -> Path:
     )
 
 
-def _lines(data: str, file: str) -> Iterator[Value]:
+def public(data: str, file: str) -> Iterator[Value]:
+    """The lines of a file of public data.
+
+    Raises:
+        InputError: it is not there, or a line of it is not JSON.
+    """
     path = _data(data) / file
     for number, line in lines_of(path):
         try:

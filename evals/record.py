@@ -60,7 +60,8 @@ class Opinion:
     `claim` counts the statements of the answer from 0, `citations` are numbers in it; both are as
     `evals.scoring` numbers them. `label` is support, contradict or neither, and empty where
     `failure` says why there is none. `probability` is that of support, None where a judge gives
-    none. `raw` holds what it wrote, attempt by attempt.
+    none. `raw` holds what it wrote, attempt by attempt. `votes` are the labels that the members of
+    a panel gave, by name; empty for one that failed.
     """
 
     claim: int
@@ -70,6 +71,7 @@ class Opinion:
     reason: str = ""
     raw: tuple[str, ...] = ()
     failure: str = ""
+    votes: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import typer
 
 from evals import evidence, golden, ingest, latency, reembedding, retrieval, retrieval_report
 from evals.collection import load as load_collection
 from evals.commands import console, show
+from evals.commands.files import store, store_json
 from evals.stats import SEED
 from evals.systems import NAMES
 from rag.config import load
-from rag.errors import ResourceError, UsageError
+from rag.errors import UsageError
 from rag.terminal import counting
 
 app = typer.Typer(help="Measure how costs grow, and what is found.", no_args_is_help=True)
@@ -45,11 +44,11 @@ def ingest_command(
             rows.append(row)
             progress("indexing", len(rows), len(wanted))
     if save:
-        _write(save, ingest.as_json(rows))
+        store_json(save, ingest.as_json(rows))
     if plot:
         from evals.figures import curves
 
-        _store(plot, curves("Cost of indexing", "papers", ingest.lines(rows)))
+        store(plot, curves("Cost of indexing", "papers", ingest.lines(rows)))
     console.print(ingest.table(rows))
     for name, found in ingest.exponents(rows).items():
         console.print(f"{name} grows with the number of papers to the power of {found}")
@@ -85,7 +84,7 @@ def retrieval_command(
         from evals.figures import dots
 
         title = retrieval_report.headline(report).partition(";")[0]
-        _store(plot, dots(title, retrieval_report.panels(report)))
+        store(plot, dots(title, retrieval_report.panels(report)))
     console.print(retrieval_report.headline(report), soft_wrap=True)
     for table in retrieval_report.tables(report):
         console.print(table)
@@ -106,7 +105,7 @@ def reembed_command(
     with counting("papers") as progress:
         outcome = reembedding.run(collection, load().config, model, sample, progress)
     if save:
-        _write(save, reembedding.as_json(outcome))
+        store_json(save, reembedding.as_json(outcome))
     console.print(reembedding.table(outcome.rows), soft_wrap=True)
     for sentence in reembedding.told(outcome):
         console.print(sentence, soft_wrap=True)
@@ -141,11 +140,11 @@ def search_command(
             rows.append(row)
     if save:
         facts = {"collection": collection.name, "seed": seed}
-        _write(save, latency.as_json(rows, facts))
+        store_json(save, latency.as_json(rows, facts))
     if plot:
         from evals.figures import curves
 
-        _store(plot, curves("Time of a search", "papers", latency.lines(rows)))
+        store(plot, curves("Time of a search", "papers", latency.lines(rows)))
     for table in latency.tables(rows):
         console.print(table)
 
@@ -185,7 +184,7 @@ def evidence_command(
     if not samples:
         raise UsageError(f"No golden question of the kinds {kinds!r} has an answer")
     if save:
-        _write(save, {"settings": chosen, "samples": samples})
+        store_json(save, {"settings": chosen, "samples": samples})
     show(evidence.table(samples))
 
 
@@ -199,14 +198,3 @@ def _sizes(text: str) -> list[int]:
             f"{text!r} is no list of sizes", remedy="Write whole numbers by commas, as 1000,5000."
         )
     return sizes
-
-
-def _write(path: Path, value: Mapping[str, Any]) -> None:
-    _store(path, (json.dumps(value, indent=2, ensure_ascii=False) + "\n").encode())
-
-
-def _store(path: Path, content: bytes) -> None:
-    try:
-        path.write_bytes(content)
-    except OSError as error:
-        raise ResourceError(f"{path} cannot be written", cause=error.strerror or "") from error

@@ -1,14 +1,19 @@
-"""Having the statements of an answer judged while a run goes on, so that its line is whole."""
+"""Having an answer judged while a run goes on, so that its line is whole.
+
+Each of its statements is judged against what it cites, and the whole against a rubric, if the
+question has one.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from evals.judging.protocol import Case, Judge
+from evals.judging.protocol import Case, Criterion, Judge, RubricJudge, Verdict
 from evals.record import Opinion, Record, Reply
 from evals.running.transcript import Transcript
 from evals.scoring.statements import Passage, Statement, passages_of, statements_of
+from evals.suite import RubricItem
 
 
 class Judging:
@@ -23,7 +28,7 @@ class Judging:
         """The judges, in their order."""
         return tuple(judge.name for judge in self._judges)
 
-    def judge(self, record: Record) -> Record:
+    def judge(self, record: Record, rubric: Sequence[RubricItem] = ()) -> Record:
         """The record with every judge's opinions; one that has no answer is as it was."""
         if record.ending != "answered":
             return record
@@ -34,8 +39,20 @@ class Judging:
                 opinions[judge.name] = tuple(opinions_of(judge, record))
                 if record.earlier:
                     opinions[f"{judge.name}/conversation"] = tuple(in_conversation(judge, record))
+                if rubric and isinstance(judge, RubricJudge):
+                    opinions[f"{judge.name}/rubric"] = tuple(on_rubric(judge, record, rubric))
             replies += heard
         return replace(record, opinions=opinions, replies=tuple(replies))
+
+
+def on_rubric(
+    judge: RubricJudge, record: Record, rubric: Sequence[RubricItem]
+) -> Iterator[Opinion]:
+    """Whether the answer meets each item, told by its place (see `evals.scoring.measures`)."""
+    answer = str(record.answer.get("text", ""))
+    for place, item in enumerate(rubric):
+        verdict = judge.meets(Criterion(item.criterion, answer, record.question))
+        yield _opinion(place, (), verdict)
 
 
 def opinions_of(judge: Judge, record: Record) -> Iterator[Opinion]:
@@ -88,14 +105,19 @@ def _judged(
     judge: Judge, record: Record, place: int, statement: Statement, passages: Sequence[Passage]
 ) -> Opinion:
     verdict = judge.judge(Case(statement.text, tuple(passages), record.question))
+    return _opinion(place, statement.known, verdict)
+
+
+def _opinion(claim: int, citations: tuple[int, ...], verdict: Verdict) -> Opinion:
     return Opinion(
-        place,
-        statement.known,
+        claim,
+        citations,
         verdict.label or "",
         verdict.probability,
         verdict.reason,
         verdict.raw,
         verdict.failure,
+        {name: one.label or "" for name, one in verdict.votes.items()},
     )
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal, Protocol
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, Protocol, Self, runtime_checkable
 
 from evals.scoring.statements import Passage
 
@@ -21,11 +22,21 @@ class Case:
 
 
 @dataclass(frozen=True, slots=True)
+class Criterion:
+    """One thing that a good answer has, and the answer that may have it."""
+
+    wanted: str
+    answer: str
+    question: str
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
     """What a judge said: a label, or why there is none.
 
     `probability` is that of support, None where the judge gives none. `raw` is what it wrote,
-    attempt by attempt. A failure is never a label: whoever averages leaves it out and counts it.
+    attempt by attempt. `votes` are the verdicts of which that of a panel is made. A failure is
+    never a label: whoever averages leaves it out and counts it.
     """
 
     label: Label | None
@@ -33,6 +44,7 @@ class Verdict:
     reason: str = ""
     raw: tuple[str, ...] = ()
     failure: str = ""
+    votes: Mapping[str, Self] = field(default_factory=dict)
 
 
 class Judge(Protocol):
@@ -51,3 +63,15 @@ class Judge(Protocol):
 
     def close(self) -> None:
         """Let go of models and connections."""
+
+
+@runtime_checkable
+class RubricJudge(Protocol):
+    """A judge that also says whether an answer has what it should have."""
+
+    def meets(self, criterion: Criterion) -> Verdict:
+        """Support if the answer meets it, else neither; or a failure.
+
+        Raises:
+            ModelError: see `Judge.judge`.
+        """

@@ -98,7 +98,7 @@ class Runner:
         self._check(state)
         record = self._bounded(item, repeat)
         self._check(state)
-        return self._plan.priced(self._judging.judge(record))
+        return self._plan.priced(self._judging.judge(record, item.asked.rubric))
 
     def _check(self, state: str) -> None:
         """Before a question and after it: no answer is of two states of an index."""

@@ -42,11 +42,11 @@ _LONGEST_RANGE = 20
 _NESTING = 3  # the reply, a claim in it, a sentence that the claim names
 _PROMISE = re.compile(r"^\W*(?:none|no claims?|not (?:stated|found|given))\W*$", re.IGNORECASE)
 # Models write \beta and \% in JSON strings without doubling the backslash; JSON would read the
-# first as a backspace and refuse the second.
+# first as a backspace and refuse the second. Nobody means a backspace or a form feed.
 _LATEX_ESCAPE = re.compile(
-    r"(?<!\\)\\(?=[^\"\\/bfnrtu]|b(?:eta|ar\b|oxed|egin|inom|f\b|ig)|f(?:rac|orall)"
-    r"|n(?:u\b|abla|eq?\b|ot\b|orm)|r(?:ho|ight|m\b|angle)|t(?:imes|heta|au\b|ext|ilde|o\b|op\b)"
-    r"|u(?![0-9a-fA-F]{4}))"
+    r"(?<!\\)\\(?=[^\"\\/bfnrtu]|[bf][A-Za-z]"
+    r"|n(?:u\b|abla|eq?\b|eg\b|ot(?:in)?\b|orm|sim\b)|r(?:ho|ight|m\b|angle|floor|ceil)"
+    r"|t(?:imes|heta|au\b|ext|ilde|frac|o\b|op\b)|u(?![0-9a-fA-F]{4}))"
 )
 
 
@@ -179,10 +179,22 @@ def objects_in(text: str) -> Iterator[dict[str, object]]:
     return _values(_unwrapped(_THOUGHT.sub("", text)))
 
 
+def with_latex(text: str) -> str:
+    """JSON whose strings keep their LaTeX: a lone backslash that starts a command is doubled."""
+    return _LATEX_ESCAPE.sub(r"\\\\", text)
+
+
+def spoken(text: str) -> str:
+    """What a reply says: without the thought before it and the turn that it makes up behind it."""
+    said = _THOUGHT.sub("", text).lstrip()
+    turn = _TURN_END.search(said)
+    return said[: turn.start()] if turn else said
+
+
 def _values(text: str) -> Iterator[dict[str, object]]:
     for start, end in _objects(text):
         try:
-            value = json.loads(_LATEX_ESCAPE.sub(r"\\\\", text[start:end]))
+            value = json.loads(with_latex(text[start:end]))
         except (ValueError, RecursionError):
             continue
         yield value
