@@ -341,19 +341,25 @@ def test_a_rendered_prompt_word_for_word() -> None:
     ]
     shown = prompting.show(prompting.label(chosen))
     assert shown == SHOWN
-    values = {"most": 3, "evidence": shown, "question": "What is $most?"}
+    values = {"most": 3, "evidence": shown, "question": "What is $most?", "persona": ""}
     rendered = prompting.render("answer", values)
     assert rendered.system == PROMPT
     assert rendered.user == f"{SHOWN}\n\nQuestion: What is $most?"
 
 
-VALUES = {"answer": "most evidence", "summary": "most evidence", "rerank": "papers"}
+VALUES = {  # of the prompts that take more or other values than the question
+    "answer": "question most evidence persona",
+    "summary": "question most evidence persona",
+    "rerank": "question papers",
+    "persona": "persona",
+    "draft-question": "most evidence",
+    "revise-prompt": "instructions placeholders score aggregate trace tried",
+}
 
 
 @pytest.mark.parametrize("name", [path.stem for path in (ROOT / "prompts").glob("*.md")])
 def test_a_prompt_and_its_values_must_agree(name: str) -> None:
-    others = VALUES.get(name.removesuffix("-text"), "").split()
-    values = {"question": "Q", **dict.fromkeys(others, "V")}
+    values = dict.fromkeys(VALUES.get(name.removesuffix("-text"), "question").split(), "V")
     assert prompting.render(name, values).version.startswith(f"{name}@")
     with pytest.raises(ConfigError, match=rf"{name} .*\({', '.join(sorted(values))}\)"):
         prompting.render(name, {})
