@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, Self, TypeVar
 
-from evals.golden import ROOT, SUITE, read_suite, suite_id
+from evals.golden import ROOT, SUITE, read_suite
 from evals.metrics import relevant
+from evals.running.gold import suite_id
 from evals.trec import Qrels, lines_of, read_table
 from rag.corpus import Limits, find_files, read_papers
 from rag.corpus.records import Rejected

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from evals import golden
-from evals.golden import Sample, suite_id
+from evals.golden import Sample
+from evals.running.gold import suite_id
 from evals.stats import Mean
 from rag import Assistant
 

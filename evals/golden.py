@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from evals.matching import is_right
+from evals.running.gold import suite_id
 from evals.stats import Mean, mean
 from rag import Answer, Assistant, ClaimMade, Done
 from rag.answering.parts import indexer_of
@@ -105,11 +106,6 @@ def _slices_back(paper: Any, sentence: Any) -> bool:
     text = (ROOT / "seeds" / Path(paper.source).name).read_text(encoding="utf-8")
     begin = paper.source_offset
     return bool(text[begin + sentence.start : begin + sentence.end] == sentence.text)
-
-
-def suite_id(source: str, ordinal: int) -> str:
-    """The name of a seed paper in the suite: 000-04 is the fourth of the file 000….txt."""
-    return f"{Path(source).name[:3]}-{ordinal:02d}"
 
 
 def table(samples: list[Sample], measures: Iterable[str]) -> dict[str, dict[str, Mean]]:

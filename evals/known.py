@@ -7,6 +7,7 @@ written into the folder of the suite.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -32,7 +33,12 @@ def find(name: str, folder: Path) -> Suite:
         InputError: there is none, its data is not there, or a line of it is not in the form.
     """
     if name in NAMED:
-        return NAMED[name](folder)
+        try:
+            return NAMED[name](folder)
+        except (KeyError, TypeError, ValueError) as error:
+            raise InputError(
+                f"The data of the suite {name} is not in its form", cause=repr(error)[:200]
+            ) from error
     path = Path(name)
     if path.exists() or path.suffix:
         return read_suite(path)
@@ -166,7 +172,7 @@ def _expert(one: Value, papers: dict[str, dict[str, str]]) -> Item:
     """One question; passages of one paper are put together, as they share its title."""
     keys = []
     for passage in one["ctxs"]:
-        key = passage["url"].rsplit("/", 1)[-1]
+        key = passage["url"].rsplit("/", 1)[-1] or _hash(passage["title"] or passage["text"])
         paper = papers.setdefault(key, {"id": key, "title": passage["title"], "abstract": ""})
         if passage["text"] not in paper["abstract"]:
             paper["abstract"] = f"{paper['abstract']} {passage['text']}".strip()
@@ -199,3 +205,7 @@ def _with_rubric(one: Value, papers: dict[str, dict[str, str]]) -> Item:
 
 def _stripped(texts: Iterable[str]) -> Iterator[str]:
     return (stripped for text in texts if (stripped := " ".join(text.split())))
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

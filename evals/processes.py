@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import statistics
 import subprocess
 import threading
@@ -26,6 +27,18 @@ class Cost:
     runs: int
 
 
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run: seconds from start to end, seconds of all processors, peak megabytes.
+
+    Those of the processors are nearly the same when the machine has other work too.
+    """
+
+    seconds: float
+    processor: float
+    megabytes: float
+
+
 def measure(command: Sequence[str], environ: Mapping[str, str], runs: int) -> Cost:
     """Run a command `runs` times, after once to warm the disk cache.
 
@@ -34,24 +47,24 @@ def measure(command: Sequence[str], environ: Mapping[str, str], runs: int) -> Co
     """
     run_once(command, environ)
     results = [run_once(command, environ) for _ in range(runs)]
-    seconds = [r[0] for r in results]
+    seconds = [result.seconds for result in results]
     return Cost(
         " ".join(command),
         statistics.median(seconds),
         min(seconds),
         max(seconds),
-        statistics.median(r[1] for r in results),
+        statistics.median(result.megabytes for result in results),
         runs,
     )
 
 
-def run_once(command: Sequence[str], environ: Mapping[str, str]) -> tuple[float, float]:
-    """Seconds that a command takes, and its peak in megabytes with that of its child processes.
+def run_once(command: Sequence[str], environ: Mapping[str, str]) -> Run:
+    """What a command costs, its child processes included; no other is to end meanwhile.
 
     Raises:
         RuntimeError: it failed.
     """
-    started = time.perf_counter()
+    started, before = time.perf_counter(), _processor()
     process = subprocess.Popen(
         command,
         env=_as_installed(environ),
@@ -65,7 +78,13 @@ def run_once(command: Sequence[str], environ: Mapping[str, str]) -> tuple[float,
     peak = watch.stop()
     if process.returncode:
         raise RuntimeError(f"{' '.join(command)} failed: {said.strip()[-300:]}")
-    return seconds, peak
+    return Run(seconds, _processor() - before, peak)
+
+
+def _processor() -> float:
+    """Seconds of the processes that have ended so far."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 class _Watch:

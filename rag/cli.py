@@ -50,7 +50,26 @@ app = typer.Typer(
 )
 app.add_typer(papers, name="papers")
 app.add_typer(models, name="models")
-app.command("reembed", epilog=EPILOG)(reembed)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        sys.stdout.write(f"askpapers {version('askpapers')}\n")
+        raise typer.Exit
+
+
+@app.callback()
+def _whole(
+    _version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Say which release this is.", is_eager=True, callback=_show_version
+        ),
+    ] = False,
+) -> None:
+    """What comes before a command."""
 
 
 @app.command(epilog="Examples: rag index · rag index papers/ more.jsonl · rag index --rebuild")
@@ -231,6 +250,9 @@ def config(
     for name, field in type(loaded.config).model_fields.items():
         origin = loaded.origins.get(name, "default")
         typer.echo(f"{_setting(name, values[name])}  # {field.description} ({origin})")
+
+
+app.command("reembed", epilog=EPILOG)(reembed)
 
 
 def main() -> None:

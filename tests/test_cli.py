@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,11 @@ def test_help(command: list[str]) -> None:
     if not command:
         assert all(name in ran.out for name in COMMANDS)
         assert "RN-DPO" in ran.out
+
+
+def test_the_release_is_told() -> None:
+    ran = rag("--version")
+    assert (ran.code, ran.out, ran.err) == (0, f"askpapers {version('askpapers')}\n", "")
 
 
 def test_no_command_shows_the_help() -> None:

@@ -68,12 +68,13 @@ def test_sentences_are_those_that_the_product_finds(tmp_path: Path) -> None:
 
 
 def test_what_was_measured_is_written_as_json() -> None:
-    rows = [Row(n, n / 50, 300.0, 9_000.0, n / 5_000, 2.0) for n in (100, 1_000)]
+    rows = [Row(n, n / 50, n / 30, 300.0, 9_000.0, n / 5_000, 2.0) for n in (100, 1_000)]
     written = json.loads(json.dumps(as_json(rows), allow_nan=False))
     assert written["rows"][1]["rate"] == pytest.approx(50)
     assert written["rows"][1]["unchanged_rate"] == pytest.approx(5_000)
     fitted = written["growth"]
     assert fitted["time"] == {"exponent": pytest.approx(1.0), "error": None, "n": 2}
+    assert fitted["processor time"]["exponent"] == pytest.approx(1.0)
     assert fitted["memory"]["exponent"] == pytest.approx(0.0)
     assert exponents(rows[:1]) == {}
 

@@ -32,7 +32,7 @@ ORDER = (
     "corpus.files corpus.papers corpus "
     "models.catalogue models.files models.fetching models.store models models.llama "
     "index.embedding index.vetting index.remembering index.bridge index.disk index.manifest "
-    "index.identity index.snapshot index.lexical index.vocabulary "
+    "index.identity index.counts index.snapshot index.lexical index.vocabulary "
     "index.migrations index.writer index.grouping index.lock index.catalog index.chunking "
     "index.flat index.chroma index.child index.built "
     "index.vectors.seam index.vectors.record index.vectors.wire index.vectors.local "

@@ -22,6 +22,7 @@ from rag.retrieval.evidence import Wanted, score_sentences, top
 from rag.retrieval.fusion import Weights, best, fuse, min_max
 from rag.retrieval.lookup import find_paper
 from rag.retrieval.query import aspects, read_question
+from rag.retrieval.search import nearness
 
 # --- by hand
 
@@ -319,3 +320,16 @@ def test_papers_that_share_a_title_are_told_apart_by_their_place(tmp_path: Path)
         with pytest.raises(PaperNotFound, match=r"2 papers .*a\.jsonl:1 \(Twins\), a\.jsonl:2"):
             find_paper(state.snapshot, "twins")
         assert find_paper(state.snapshot, "a.jsonl:2").text == abstract(TOPICS[1])
+
+
+def test_nearness_is_that_of_the_best_chunk_to_the_question_and_to_each_part() -> None:
+    similar = {
+        "a": np.array([[0.1, 0.9, 0.2], [0.4, 0.3, 0.6]], dtype=np.float32),
+        "b": np.array([[0.5, 0.0, 0.0]], dtype=np.float32),
+    }
+    whole, parts = nearness(similar)
+    assert whole == pytest.approx({"a": 0.4, "b": 0.5})
+    assert parts == pytest.approx({"a": 0.75, "b": 0.0})  # the parts may be in two sentences
+    alone, same = nearness({"c": np.array([[0.2], [0.7]], dtype=np.float32)})
+    assert alone == same == pytest.approx({"c": 0.7})
+    assert nearness({}) == ({}, {})

@@ -9,6 +9,8 @@ from pathlib import Path
 from evals.record import Span
 from evals.suite import Item, Suite
 from rag.errors import InputError
+from rag.index.browse import sources_of
+from rag.index.snapshot import Snapshot
 from rag.schema import Paper
 from rag.text import normalise
 
@@ -30,26 +32,41 @@ def suite_id(source: str, ordinal: int) -> str:
 
 def names_of(paper: Paper) -> tuple[str, ...]:
     """All that a suite may call a paper."""
-    file = Path(paper.source).name
-    places = (f"{paper.source}:{paper.ordinal}", f"{file}:{paper.ordinal}")
-    return (paper.id, *places, paper.meta.key, suite_id(paper.source, paper.ordinal))
+    return (paper.id, *_names(paper.source, paper.ordinal, paper.meta.key))
 
 
-def resolve(suite: Suite, papers: Iterable[Paper]) -> dict[str, Gold]:
+def named(snapshot: Snapshot, wanted: Iterable[str]) -> dict[str, Paper]:
+    """The paper of each name, for those that there are; of several the first.
+
+    A paper that came from several sources goes by the names of them all.
+    """
+    left, found = set(wanted), dict[str, Paper]()
+
+    def take(paper: Paper, names: Iterable[str]) -> None:
+        for name in left.intersection(names):
+            found[name] = paper
+            left.discard(name)
+
+    for paper in snapshot.all_papers():
+        take(paper, names_of(paper))
+    for paper in snapshot.all_papers() if left else ():
+        for source in sources_of(snapshot, paper.id):
+            take(paper, _names(source.label, source.ordinal, source.meta.key))
+    return found
+
+
+def resolve(suite: Suite, snapshot: Snapshot) -> dict[str, Gold]:
     """The gold of each question, by its id.
 
-    A paper that several go by the name of is not told apart: the first is taken. Evidence that
-    does not stand in its papers word for word is looked for with white space and signs made equal.
+    Evidence that does not stand in its papers word for word is looked for with white space and
+    signs made equal.
 
     Raises:
         InputError: a gold paper is not in the index, or a sentence of evidence is in none of the
             gold papers of its question.
     """
     wanted = {name for item in suite.items if not item.left_out for name in item.asked.paper_ids}
-    found: dict[str, Paper] = {}
-    for paper in papers:
-        for name in wanted.intersection(names_of(paper)):
-            found.setdefault(name, paper)
+    found = named(snapshot, wanted)
     if missing := sorted(wanted - found.keys()):
         more = f" and {len(missing) - _SHOWN:,} more" if len(missing) > _SHOWN else ""
         raise InputError(
@@ -88,3 +105,8 @@ def _gold(item: Item, found: Mapping[str, Paper]) -> Gold:
             )
         spans.append(span)
     return Gold({name: paper.id for name, paper in papers.items()}, tuple(spans))
+
+
+def _names(source: str, ordinal: int, key: str) -> tuple[str, ...]:
+    file = Path(source).name
+    return f"{source}:{ordinal}", f"{file}:{ordinal}", key, suite_id(source, ordinal)

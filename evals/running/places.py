@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evals.record import Record
-from evals.running.gold import names_of, resolve
+from evals.running.gold import named, resolve
 from evals.running.subject import Product
 from evals.running.transcript import Transcript
 from evals.suite import Item, Suite
@@ -86,7 +86,7 @@ class Places:
         for place, assistant, catalog in zip(places, assistants, self._catalogs, strict=True):
             suite = Suite("the suite", place.items)
             with catalog.reading() as snapshot:
-                gold = resolve(suite, snapshot.all_papers())
+                gold = resolve(suite, snapshot)
                 digests.append(digest_of(snapshot))
             subject = Product(assistant, gold, transcript)
             self._subjects |= dict.fromkeys((item.id for item in place.items), subject)
@@ -141,8 +141,8 @@ def _without(config: Config, folder: Path, items: Sequence[Item]) -> Config:
     catalog = Catalog(folder / "catalog.sqlite3")
     try:
         with catalog.reading() as snapshot:
-            gone = [p.id for p in snapshot.all_papers() if not names.isdisjoint(names_of(p))]
-        Curator(catalog).remove(gone)
+            gone = {paper.id for paper in named(snapshot, names).values()}
+        Curator(catalog).remove(sorted(gone))
     finally:
         catalog.close()
     return config.model_copy(update={"data_dir": folder})

@@ -15,6 +15,7 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 
 from rag.errors import IndexLocked, IndexUnusable, ResourceError
+from rag.index.counts import TermCounts
 from rag.index.disk import sync, with_space
 from rag.index.lock import write_lock
 from rag.index.migrations import SCHEMA_VERSION, has_present_terms, migrate, refresh_terms
@@ -38,6 +39,7 @@ class Catalog:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._idle: SimpleQueue[sqlite3.Connection] = SimpleQueue()
+        self._counts = TermCounts()
 
     def exists(self) -> bool:
         """Whether there is a catalog at all."""
@@ -87,7 +89,7 @@ class Catalog:
     def reading(self) -> Iterator[Snapshot]:
         """One state of the catalog, unchanged until the block ends."""
         with self._transaction("BEGIN") as connection:
-            yield Snapshot(connection)
+            yield Snapshot(connection, self._counts)
 
     @contextmanager
     def writing(self) -> Iterator[Writer]:

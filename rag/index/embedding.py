@@ -34,6 +34,7 @@ SAME_MODEL = 0.98  # the same weights on other processors differ by rounding onl
 _REQUEST_TEXTS = (16, 4, 1)
 _PADDED_TO = 4
 _SHAPES = 128  # that the model keeps prepared; by default 5,000, which come to gigabytes in time
+_FEW = 16  # texts, as a question and its parts are
 _MAX_PIECES = 256  # positions that all-MiniLM-L6-v2 was trained on
 
 
@@ -83,6 +84,7 @@ class OpenVinoEmbedder:
         self._tokenizer_path = tokenizer
         self._threads = threads
         self._loading = threading.Lock()
+        self._idle: deque[openvino.InferRequest] = deque()
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """See `Embedder.embed`.
@@ -92,6 +94,7 @@ class OpenVinoEmbedder:
         """
         vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
         requests = self._requests()
+        every = list(requests)
         running: deque[tuple[list[int], openvino.InferRequest]] = deque()
         encoded = [encoding.ids for encoding in self._tokenizer.encode_batch(list(texts))]
 
@@ -110,17 +113,29 @@ class OpenVinoEmbedder:
             running.append((rows, request))
         while running:
             store_oldest()
+        if len(texts) <= _FEW:
+            self._idle.extend(every)
         return unit(vectors, self.name)
 
     def _requests(self) -> list[openvino.InferRequest]:
         """Two requests per stream of the processor, one of them to wait; none with a callback.
 
+        Those that a few texts were embedded by are used again: a new one makes room for every
+        layer at its first use, which takes a quarter of the time of a question. After many texts,
+        which may be long, they are let go with the memory that they hold.
+
         A callback in Python needs the interpreter's lock at its very end; a model that is let go
         just then, as at the end of a short command, waits for it with the lock in hand, for ever.
         """
         compiled = self._compiled
-        count = compiled.get_property("OPTIMAL_NUMBER_OF_INFER_REQUESTS")
-        return [compiled.create_infer_request() for _ in range(2 * count)]
+        count = 2 * int(compiled.get_property("OPTIMAL_NUMBER_OF_INFER_REQUESTS"))
+        requests: list[openvino.InferRequest] = []
+        while len(requests) < count:
+            try:
+                requests.append(self._idle.pop())
+            except IndexError:
+                requests.append(compiled.create_infer_request())
+        return requests
 
     def count_pieces(self, text: str) -> int:
         """See `Embedder.count_pieces`; the two marks that frame every input are not counted."""

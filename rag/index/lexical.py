@@ -175,12 +175,7 @@ class _Held:
 
 
 def _held_by(snapshot: Snapshot, wanted: Sequence[str]) -> _Held:
-    total = snapshot.connection.execute("SELECT count(*) FROM papers").fetchone()[0]
-    rows = snapshot.connection.execute(
-        "SELECT term, doc FROM vocabulary WHERE term IN (SELECT value FROM json_each(?))",
-        (json.dumps(list(wanted)),),
-    )
-    return _Held(dict(rows), total)
+    return _Held(snapshot.holding(wanted), snapshot.size())
 
 
 def _coverage(frequencies: dict[str, float], held: list[set[str]]) -> float:

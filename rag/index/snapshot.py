@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import random
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from rag.index.counts import TermCounts
 from rag.index.embedding import Vectors
 from rag.schema import Metadata, Paper, Sentence
 
@@ -37,10 +38,16 @@ class Counts:
 
 
 class Snapshot:
-    """One state of the catalog, for reading."""
+    """One state of the catalog, for reading.
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    `counts` remembers what was counted in it before; without it all is counted anew, as it must be
+    where the state still changes.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, counts: TermCounts | None = None) -> None:
         self.connection = connection
+        self._counts = counts
+        self._revision: int | None = None  # of a state that no longer changes
 
     def setting(self, key: str) -> str | None:
         """A value that the index was built with, or None."""
@@ -50,7 +57,11 @@ class Snapshot:
     @property
     def revision(self) -> int:
         """How many changes the catalog has seen."""
-        return int(self.setting("revision") or 0)
+        if self._counts is None:
+            return int(self.setting("revision") or 0)
+        if self._revision is None:
+            self._revision = int(self.setting("revision") or 0)
+        return self._revision
 
     def is_empty(self) -> bool:
         """Whether there is no paper at all."""
@@ -58,7 +69,27 @@ class Snapshot:
 
     def size(self) -> int:
         """How many papers there are."""
+        if self._counts is None:
+            return self._size()
+        return self._counts.papers(self.revision, self._size)
+
+    def _size(self) -> int:
         return int(self.connection.execute("SELECT count(*) FROM papers").fetchone()[0])
+
+    def holding(self, terms: Iterable[str]) -> dict[str, int]:
+        """In how many papers each of the terms stands, for those that stand in any."""
+        wanted = set(terms)
+        if self._counts is None:
+            return self._count(sorted(wanted))
+        found = self._counts.of(self.revision, wanted, self._count)
+        return {term: papers for term, papers in found.items() if papers}
+
+    def _count(self, terms: Sequence[str]) -> dict[str, int]:
+        rows = self.connection.execute(
+            "SELECT term, doc FROM vocabulary WHERE term IN (SELECT value FROM json_each(?))",
+            (json.dumps(list(terms)),),
+        )
+        return dict(rows.fetchall())
 
     def counts(self) -> Counts:
         """How many papers, files and sentences there are."""
@@ -129,7 +160,7 @@ class Snapshot:
             " WHERE p.paper_id IN (SELECT value FROM json_each(?))",
             (model, json.dumps(list(paper_ids))),
         )
-        return {paper_id: _matrix(blob, dimension) for paper_id, blob in rows}
+        return _matrices(rows.fetchall(), dimension)
 
     def matrices_since(
         self, model: str, revision: int, dimension: int
@@ -276,6 +307,15 @@ def written_meta(meta: Metadata) -> str:
     named = ((name, getattr(meta, name)) for name in Metadata.__slots__)
     kept = {name: value for name, value in named if value not in ("", (), None)}
     return json.dumps(kept, ensure_ascii=False, separators=(",", ":"))
+
+
+def _matrices(rows: Sequence[tuple[str, bytes]], dimension: int) -> dict[str, Vectors]:
+    """The matrix of each row by its key; all are converted at once."""
+    joined = _matrix(b"".join(blob for _, blob in rows), dimension)
+    size = dimension * np.dtype(STORED).itemsize
+    ends = np.cumsum([len(blob) // size for _, blob in rows])
+    keys = [key for key, _ in rows]
+    return dict(zip(keys, np.split(joined, ends[:-1]), strict=True)) if rows else {}
 
 
 def _matrix(blob: bytes, dimension: int) -> Vectors:

@@ -19,15 +19,6 @@ _NORMALISED = re.compile(r"[\\<&${}*_`]|-\s*\n")  # what the normal form of ASCI
 _READ = 500  # papers among which a text is looked for
 
 
-def known(snapshot: Snapshot, wanted: Iterable[str]) -> dict[str, int]:
-    """In how many papers each of the terms stands, for those that stand in any."""
-    rows = snapshot.connection.execute(
-        "SELECT term, doc FROM vocabulary WHERE term IN (SELECT value FROM json_each(?))",
-        (json.dumps(sorted(set(wanted))),),
-    )
-    return dict(rows.fetchall())
-
-
 def beginning(snapshot: Snapshot, start: str) -> dict[str, int]:
     """The terms that begin with `start`, each with the number of papers that have it."""
     rows = snapshot.connection.execute(

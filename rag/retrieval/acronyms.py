@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from rag.index.snapshot import Snapshot
-from rag.index.vocabulary import known, texts_with
+from rag.index.vocabulary import texts_with
 from rag.retrieval.lexicon import english_words
 from rag.retrieval.query import Query
 from rag.text import content_words, plain, terms, tokens
@@ -131,7 +131,7 @@ def _spelt_out(text: str, snapshot: Snapshot) -> Iterator[tuple[str, str]]:
     """Acronyms of runs of the question's words, confirmed by a paper that defines them so."""
     words = [part for token in tokens(text)[:_MOST] for part in token.split("-") if part]
     runs = dict(_runs(words))
-    for acronym in known(snapshot, runs):
+    for acronym in snapshot.holding(runs):
         meaning = runs[acronym]
         for found in texts_with(
             snapshot, [acronym, *terms(meaning)], _READ, holding=_brackets(acronym.upper())

@@ -16,7 +16,6 @@ from functools import lru_cache
 from importlib import resources
 
 from rag.index.snapshot import Snapshot
-from rag.index.vocabulary import known
 from rag.retrieval.query import Query
 from rag.text import content_words, normalise, terms
 
@@ -58,7 +57,7 @@ def translate_chinese(query: Query, snapshot: Snapshot) -> Query:
         return query
     weights = {term: _GLOSSED for chosen in found.values() for one in chosen for term in terms(one)}
     typed = {term: weight for term, weight in query.terms.items() if not _HAN.match(term)}
-    kept = known(snapshot, query.terms.keys() - typed.keys())
+    kept = snapshot.holding(query.terms.keys() - typed.keys())
     note = ", ".join(f"{word} {' / '.join(chosen)}" for word, chosen in found.items())
     return (
         replace(
@@ -129,12 +128,12 @@ def dictionary() -> dict[str, str]:
 def _has(query: Query, snapshot: Snapshot) -> bool:
     """Whether the collection is in Chinese too: it has half of the question's character pairs."""
     pairs = [term for term in query.terms if _HAN.match(term)]
-    return 2 * len(known(snapshot, pairs)) >= max(1, len(pairs))
+    return 2 * len(snapshot.holding(pairs)) >= max(1, len(pairs))
 
 
 def _chosen(found: list[str], snapshot: Snapshot) -> tuple[str, ...]:
     """The first glosses whose words the collection has; the first one where it has none."""
-    there = known(snapshot, [term for gloss in found for term in terms(gloss)])
+    there = snapshot.holding([term for gloss in found for term in terms(gloss)])
     usable = [gloss for gloss in found if all(term in there for term in terms(gloss))]
     return tuple(usable[:_MOST_GLOSSES] or found[:1])
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 
 from rag.index.browse import Filter, has_years, passing, venues
 from rag.index.snapshot import Snapshot
-from rag.index.vocabulary import known
 from rag.retrieval.query import Query
 from rag.text import content_words, normalise, terms
 
@@ -135,7 +134,7 @@ def _unknown_name(text: str, snapshot: Snapshot) -> Told | None:
     """The author of "What did Nandakumar propose?": a name that no text has and an author bears."""
     for match in _AUTHOR_WORD.finditer(text):
         name = re.sub("['\u2019]s$", "", match[0]).rstrip(".,")
-        if not (name[:1].isupper() and len(name) > 2) or known(snapshot, terms(name)):
+        if not (name[:1].isupper() and len(name) > 2) or snapshot.holding(terms(name)):
             continue
         wanted = Filter(author=name, whole_words=True)
         if papers := passing(snapshot, wanted):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import cast
@@ -37,8 +38,9 @@ class Found:
     """Papers for a question, best first, and the state of the index that they come from.
 
     `query` is what the question was understood as. `timings` holds seconds by stage: understand,
-    embed, dense, lexical, sentences, fuse, evidence. `vectors` has the vector of each sentence of
-    each hit, shape (sentences, dimension), by paper id; `help` is what a model did for the search.
+    embed and, at the same time, lexical, then dense, sentences, fuse, evidence. `vectors` has the
+    vector of each sentence of each hit, shape (sentences, dimension), by paper id; `help` is what a
+    model did for the search.
     """
 
     query: Query
@@ -91,37 +93,36 @@ class Searcher:
                 query = understand(question, state.snapshot, filters)
             if query.papers is not None and not query.papers:
                 return Found(query, (), state.name, 0.0, state.embedding_model, stages.seconds)
-            with stages.timed("embed"):
-                parts = aspects(query.text) if self._weights.aspect else []
-                vectors = state.embed([query.text, *parts, *filter(None, [beside])])
-                if beside:
-                    vectors = _averaged(vectors, state.embedding_model)
-            return self._search(state, query, vectors, limit, sentences, stages)
+            return self._search(state, query, limit, sentences, beside, stages)
 
     def _search(
         self,
         state: IndexState,
         query: Query,
-        vectors: Vectors,
         limit: int,
         sentences: int,
+        beside: str,
         stages: _Stages,
     ) -> Found:
         depth = max(_DEPTH, min(limit, state.snapshot.size()))
+        with ThreadPoolExecutor(1) as model:  # it computes while the words are looked for
+            embedding = model.submit(self._embed, state, query, beside, stages)
+            with stages.timed("lexical"):
+                words = _by_words(state, query, depth)
+            vectors = embedding.result()
         with stages.timed("dense"):
             dense = state.nearest(vectors[0], depth, query.papers)
-        with stages.timed("lexical"):
-            words = _by_words(state, query, depth)
         with stages.timed("sentences"):
             matrices = state.chunk_matrices([*{**dense, **words.scores}])
             similar = compare(matrices, vectors)
         with stages.timed("fuse"):
             shares = self._weights.at(words.coverage)
+            whole, by_part = nearness(similar)
             lists = {
                 "dense": dense,
                 "lexical": words.scores,
-                "sentence": best({key: _sentence(s) for key, s in similar.items()}, depth),
-                "aspect": best({key: _aspect(s) for key, s in similar.items()}, depth),
+                "sentence": best(whole, depth),
+                "aspect": best(by_part, depth),
             }
             parts = fuse(lists, shares)
             ranked = best(_scores(parts, dense, words.scores, query), limit)
@@ -136,6 +137,13 @@ class Searcher:
                 rows[key] = _of_sentences(state, papers[key], matrices[key])
         facts = (state.name, words.coverage, state.embedding_model)
         return Found(query, tuple(hits), *facts, stages.seconds, rows)
+
+    def _embed(self, state: IndexState, query: Query, beside: str, stages: _Stages) -> Vectors:
+        """The question's vector, then those of its parts."""
+        with stages.timed("embed"):
+            parts = aspects(query.text) if self._weights.aspect else []
+            vectors = state.embed([query.text, *parts, *filter(None, [beside])])
+            return _averaged(vectors, state.embedding_model) if beside else vectors
 
 
 class _Stages:
@@ -167,15 +175,18 @@ def _averaged(vectors: Vectors, model: str) -> Vectors:
     return np.concatenate([unit(mean, model), vectors[1:-1]])
 
 
-def _sentence(cosines: Vectors) -> float:
-    """How near the best sentence is to the whole question."""
-    return float(cosines[:, 0].max())
+def nearness(similar: Mapping[str, Vectors]) -> tuple[dict[str, float], dict[str, float]]:
+    """Of each paper, how near its best chunk is to the whole question, and to each part of it.
 
-
-def _aspect(cosines: Vectors) -> float:
-    """How near the best sentence for each part of the question is, in the mean over parts."""
-    parts = cosines[:, 1:] if cosines.shape[1] > 1 else cosines
-    return float(parts.max(axis=0).mean())
+    The latter in the mean over parts; a question without parts is its own.
+    """
+    if not similar:
+        return {}, {}
+    starts = np.cumsum([0, *(len(cosines) for cosines in similar.values())])[:-1]
+    nearest = np.maximum.reduceat(np.concatenate(list(similar.values())), starts)
+    parts = nearest[:, 1:] if nearest.shape[1] > 1 else nearest
+    whole = dict(zip(similar, nearest[:, 0].tolist(), strict=True))
+    return whole, dict(zip(similar, parts.mean(axis=1).tolist(), strict=True))
 
 
 def _of_sentences(state: IndexState, paper: Paper, matrix: Vectors) -> Vectors:

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 
 from rag.index.snapshot import Snapshot
-from rag.index.vocabulary import beginning, known, texts_with
+from rag.index.vocabulary import beginning, texts_with
 from rag.retrieval.lexicon import english_words
 from rag.retrieval.query import Query
 from rag.text import content_words, terms
@@ -52,7 +52,7 @@ def _suspects(text: str, snapshot: Snapshot) -> list[str]:
     """Words that are unknown and look like no name, if they are the fewer."""
     words = [match[0] for match in _WORD.finditer(text) if content_words(match[0])]
     asked = {word: terms(word) for word in words}
-    there = known(snapshot, [term for found in asked.values() for term in found])
+    there = snapshot.holding([term for found in asked.values() for term in found])
     missing = [word for word, found in asked.items() if not any(term in there for term in found)]
     if not any(_may_be_misspelt(word, text) for word in missing):
         return []

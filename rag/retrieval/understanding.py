@@ -12,7 +12,6 @@ from dataclasses import replace
 from rag.index.browse import Filter, passing
 from rag.index.lexical import inverse_frequencies
 from rag.index.snapshot import Snapshot
-from rag.index.vocabulary import known
 from rag.retrieval.acronyms import add_acronyms
 from rag.retrieval.chinese import translate_chinese
 from rag.retrieval.filters import take_filters
@@ -49,7 +48,7 @@ def keep_rarest(query: Query, snapshot: Snapshot) -> Query:
     """At most 60 terms, those that the fewest papers have."""
     if len(query.terms) <= _MOST_TERMS:
         return query
-    there = sorted(known(snapshot, query.terms))
+    there = sorted(snapshot.holding(query.terms))
     rarity = inverse_frequencies(snapshot, there)
     kept = sorted(there, key=lambda term: (-rarity[term], term))[:_MOST_TERMS]
     note = f"long: the {len(kept)} rarest of {len(query.terms)} words were searched"

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 
 from rag.index.snapshot import Snapshot
-from rag.index.vocabulary import beginning, known
+from rag.index.vocabulary import beginning
 from rag.retrieval.lexicon import english_words
 from rag.retrieval.query import Query
 from rag.text import terms, tokens
@@ -29,10 +29,10 @@ def add_spellings(query: Query, snapshot: Snapshot) -> Query:
     They stand in for a word that no paper has. Beside words that papers have only a whole is
     searched, as parts are words of many other things.
     """
-    there = known(snapshot, query.terms)
+    there = snapshot.holding(query.terms)
     unknown = [term for term in query.terms if term not in there]
     spellings = [*_joined(query.text), *_parted(query.text), *_split(query.text, unknown)]
-    there |= known(snapshot, {term for one in spellings for term in one.other})
+    there |= snapshot.holding({term for one in spellings for term in one.other})
     found = [one for one in spellings if all(term in there for term in one.other)]
     missing = {term for one in found for term in one.typed} & set(unknown)
     instead = [term for one in found if missing & set(one.typed) for term in one.other]
