@@ -6,6 +6,7 @@ import typer
 
 from evals.commands import bench
 from evals.commands.costs import commands_command, scale_command
+from evals.commands.drafts import generate_command, new_command, review_command
 from evals.commands.questions import golden_command
 from evals.commands.runs import report_command, run_command
 from rag.exits import run
@@ -20,6 +21,9 @@ app = typer.Typer(
 app.add_typer(bench.app, name="bench")
 app.command("run")(run_command)
 app.command("report")(report_command)
+app.command("new")(new_command)
+app.command("generate")(generate_command)
+app.command("review")(review_command)
 app.command("golden")(golden_command)
 app.command("commands")(commands_command)
 app.command("scale")(scale_command)
