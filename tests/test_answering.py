@@ -341,15 +341,15 @@ def test_a_rendered_prompt_word_for_word() -> None:
     ]
     shown = prompting.show(prompting.label(chosen))
     assert shown == SHOWN
-    values = {"most": 3, "evidence": shown, "question": "What is $most?", "persona": ""}
+    values = {"most": 3, "evidence": shown, "question": "What is $most?"}
     rendered = prompting.render("answer", values)
     assert rendered.system == PROMPT
     assert rendered.user == f"{SHOWN}\n\nQuestion: What is $most?"
 
 
 VALUES = {  # of the prompts that take more or other values than the question
-    "answer": "question most evidence persona",
-    "summary": "question most evidence persona",
+    "answer": "question most evidence",
+    "summary": "question most evidence",
     "rerank": "question papers",
     "persona": "persona",
     "draft-question": "most evidence",

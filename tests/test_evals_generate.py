@@ -301,7 +301,7 @@ def test_the_template_is_a_suite_over_the_seeds(tmp_path: Path) -> None:
     library = Library(tmp_path / "library")
     library.index(SEEDS)
     with library.state() as state:
-        gold = resolve(suite, state.snapshot.all_papers())
+        gold = resolve(suite, state.snapshot)
     assert [len(gold[item.id].papers) for item in suite.items] == [1, 0, 1, 1]
     assert len(gold["example-1"].evidence) == 1
     path.write_text("mine", encoding="utf-8")

@@ -111,13 +111,13 @@ def template(name: str, own: Path | None = None) -> str:
 
 
 def spoken_as(persona: str, own: Path | None = None) -> str:
-    """What the instructions say of who the model is to speak as; nothing for nobody.
+    """What stands before the instructions where the model is to speak as somebody, else nothing.
 
-    The rules follow behind it, and hold whatever it says.
+    Behind it come the rules, so that they have the last word.
     """
     if not persona:
         return ""
-    return f" {render('persona', {'persona': legible(persona)}, own).system}"
+    return f"{render('persona', {'persona': legible(persona)}, own).system}\n\n"
 
 
 def versions(own: Path | None = None) -> dict[str, str]:
@@ -126,13 +126,13 @@ def versions(own: Path | None = None) -> dict[str, str]:
     Raises:
         ConfigError: one cannot be read.
     """
-    names = sorted(path.stem for path in _folder().glob("*.md"))
+    names = sorted(path.stem for path in folder().glob("*.md"))
     return {name: _read(_path(name, own))[1].partition("@")[2] for name in names}
 
 
 def _path(name: str, own: Path | None) -> Path:
     file = f"{name}.md"
-    return own / file if own is not None and (own / file).is_file() else _folder() / file
+    return own / file if own is not None and (own / file).is_file() else folder() / file
 
 
 @cache
@@ -147,8 +147,8 @@ def _read(path: Path) -> tuple[str, str]:
     return text, f"{path.stem}@{hashlib.sha256(text.encode()).hexdigest()[:8]}"
 
 
-def _folder() -> Path:
-    """Beside the package in a checkout, inside it when installed."""
+def folder() -> Path:
+    """Where the templates of the product are: beside the package in a checkout, inside it when installed."""
     inside = Path(__file__).parents[1] / "prompts"
     return inside if inside.is_dir() else Path(__file__).parents[2] / "prompts"
 

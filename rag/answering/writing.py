@@ -136,13 +136,13 @@ class ModelWriter:
                 "most": task.most,
                 "evidence": prompting.show(task.sentences),
                 "question": task.question,
-                "persona": prompting.spoken_as(task.persona, self._prompts),
             },
             self._prompts,
         )
         labels = [item.label for item in task.sentences]
         schema = prompting.claims_schema(labels, task.most) if structured else None
-        request = Request(prompt.system, prompt.user, schema, self._max_tokens, stop=task.stop)
+        system = prompting.spoken_as(task.persona, self._prompts) + prompt.system
+        request = Request(system, prompt.user, schema, self._max_tokens, stop=task.stop)
         return request, prompt.version
 
 
