@@ -9,6 +9,7 @@ from evals.commands.costs import commands_command, scale_command
 from evals.commands.drafts import generate_command, new_command, review_command
 from evals.commands.questions import golden_command
 from evals.commands.runs import report_command, run_command
+from evals.commands.tune import tune_command
 from rag.exits import run
 
 app = typer.Typer(
@@ -24,6 +25,7 @@ app.command("report")(report_command)
 app.command("new")(new_command)
 app.command("generate")(generate_command)
 app.command("review")(review_command)
+app.command("tune")(tune_command)
 app.command("golden")(golden_command)
 app.command("commands")(commands_command)
 app.command("scale")(scale_command)

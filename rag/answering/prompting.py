@@ -148,7 +148,7 @@ def _read(path: Path) -> tuple[str, str]:
 
 
 def folder() -> Path:
-    """Where the templates of the product are: beside the package in a checkout, inside it when installed."""
+    """Where the product's templates are: beside the package in a checkout, else inside it."""
     inside = Path(__file__).parents[1] / "prompts"
     return inside if inside.is_dir() else Path(__file__).parents[2] / "prompts"
 
