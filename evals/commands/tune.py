@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -101,7 +101,7 @@ class _Proposing:
         self._meter = meter
         self._seconds = seconds
 
-    def __call__(self, best: Trial, tried: list[str]) -> Proposal:
+    def __call__(self, best: Trial, tried: Sequence[str]) -> Proposal:
         self._meter.check()
         generator = generator_of(self._config)
         if generator is None:

@@ -21,7 +21,10 @@ _QUOTED = re.compile(
     r"\"[^\"]*\"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|「[^」]*」|『[^』]*』|(?<!\w)'[^']*'(?!\w)|《[^》]*》"
 )
 _SENTENCE = re.compile(r"[^.?!;。\n]+(?:\.(?=\w)[^.?!;。\n]*)*[.?!;。\n]*")
-_END = r"(?=\s*(?:$|[-,.?!;:)]|(?:or|and|then|again|here|oder|und|o|y|ou|et|e)\b))"
+_END = (
+    r"(?=\s*(?:$|[-,.?!;:)]|(?:or|and|then|again|here|who|that|which|oder|und|o|y|que|ou|et|qui|e)"
+    r"\b))"
+)
 _SLOT = re.compile(r"<(\w+)>")
 _MOST_CHARS = 1_000  # a question about oneself is short; what is longer is searched for
 
@@ -38,7 +41,9 @@ def disclosure(question: str) -> Disclosure | None:
     """What to say to a question whether a person answers; None for any other question."""
     sentences = list(_sentences(question[:_MOST_CHARS]))
     for language in LANGUAGES:
-        if any(_asks(sentence, language.code) for sentence in sentences):
+        if re.search(language.letters, question) and any(
+            _asks(sentence, language.code) for sentence in sentences
+        ):
             return Disclosure(language.code, language.says)
     return None
 

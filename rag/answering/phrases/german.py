@@ -36,6 +36,7 @@ GERMAN = Language(
         r"(?:^|[:,] ?)<a> ?<machine> oder<adv><a> (?:mensch|person)\??$",
         r"\bhast du<adv>(?: mal| manchmal)? (?:hunger|durst|angst|schmerzen|urlaub|langeweile"
         r"|heimweh)\b",
+        r"\bwerde ich<adv> von<a> (?:<human>|<machine>)\b",
         r"\bhabe ich<adv> es<adv> mit\b|\bes<adv> mit<a> (?:<human>|<machine>)<adv> zu tun\b",
         r"\bwas (?:hast du|haben sie|machst du|machen sie)<adv>(?: \w+)? ?(?:gestern|heute|morgen"
         r"|am wochenende|zum fruhstuck|in deiner freizeit|beruflich|nach feierabend|abend)",

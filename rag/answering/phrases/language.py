@@ -21,7 +21,7 @@ class Language:
     """One language: its code, what the assistant says, the words and the phrases.
 
     `papers` is what shows that a sentence is about papers, `introduces` what may stand before a
-    question without being part of it.
+    question without being part of it. `letters` is what every text of the language has.
     """
 
     code: str
@@ -32,3 +32,4 @@ class Language:
     hints: tuple[str, ...]
     papers: str
     introduces: str
+    letters: str = "[A-Za-z]"

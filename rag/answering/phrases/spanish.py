@@ -59,6 +59,8 @@ SPANISH = Language(
         r"\b(?:puedo|podria|quiero|quisiera|necesito|me gustaria"
         r"|prefiero)<adv> hablar con<a> <human>\b",
         r"\b(?:paseme|pasame|comuniqueme|comunicame|conectame) con<a> <human>\b",
+        r"\b(?:me lo|esto lo|lo|los|las) (?:escribe|ha escrito|redacta|genera)<adv><a> "
+        r"(?:<human>|<machine>)\b",
         r"\bquien te (?:programo|creo|hizo|entreno|desarrollo|ha (?:programado|creado|hecho))\b",
         r"\b(?:fuiste|has sido) (?:programad[oa]|cread[oa]|entrenad[oa])\b",
         r"\b(?:me|mis preguntas)(?: la| las)?(?: esta)? (?:respondiendo|contestando|responde"
