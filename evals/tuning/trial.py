@@ -95,7 +95,7 @@ def aggregate(found: Trial) -> str:
         str(one["reason"])[:60] for each in found.scored for one in _answer(each).get("dropped", ())
     )
     lines += [f"- claim refused {n} times: {reason}" for reason, n in reasons.most_common(3)]
-    return "\n".join(lines[: _ROWS + 4])
+    return "\n".join(lines)
 
 
 def trace(one: Scored, value: float) -> str:
@@ -103,7 +103,9 @@ def trace(one: Scored, value: float) -> str:
     record, asked = one.record, one.item.asked
     wanted = "; ".join(asked.answers) or ("" if one.item.answerable else "no answer is there")
     evidence = " ".join(span.text for span in record.evidence)[:_CHARS] if record else ""
-    wrote = next((r.text for r in reversed(record.replies) if r.text), "") if record else ""
+    wrote = (
+        next((r.text for r in reversed(record.replies) if r.of == "subject"), "") if record else ""
+    )
     lines = [f"Question: {asked.question}", f"Evidence: {evidence}", f"The model wrote: {wrote}"]
     lines += [f"Shown: {_answer(one).get('text', '')}", f"Wanted: {wanted}", f"Score: {value:.2f}"]
     return "\n".join(line for line in lines if not line.endswith(": "))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -44,31 +44,22 @@ class Meter:
             raise Spent(f"{self.tokens:,} tokens were used of {self.most:,}")
 
 
+@dataclass(frozen=True)
 class Trials:
-    """Each trial has a folder: the prompts that it was made with, and a line for each question."""
+    """Each trial has a folder: the prompts that it was made with, and a line for each question.
 
-    def __init__(
-        self,
-        name: str,
-        places: Sequence[Place],
-        objective: str,
-        folder: Path,
-        meter: Meter,
-        transcript: Transcript,
-        plan: Plan,
-        progress: Callable[[str, int, int], None],
-        notify: Callable[[str], None],
-    ) -> None:
-        """`name` is the prompt, `places` are all indexes that questions are asked of."""
-        self._name = name
-        self._places = places
-        self._objective = objective
-        self._folder = folder
-        self._meter = meter
-        self._transcript = transcript
-        self._plan = plan
-        self._progress = progress
-        self._notify = notify
+    `prompt` is the name of the template, `places` are all indexes that questions are asked of.
+    """
+
+    prompt: str
+    places: Sequence[Place]
+    objective: str
+    folder: Path
+    meter: Meter
+    transcript: Transcript
+    plan: Plan
+    progress: Callable[[str, int, int], None]
+    notify: Callable[[str], None]
 
     def __call__(self, template: str, items: Sequence[Item], label: str) -> Trial:
         """See `evals.tuning.search.Try`.
@@ -77,29 +68,29 @@ class Trials:
             Spent: before any question, if the budget is used up.
             ModelError: the model cannot be used.
         """
-        self._meter.check()
-        folder = self._folder / label
+        self.meter.check()
+        folder = self.folder / label
         prompts = folder / "prompts"
         prompts.mkdir(parents=True)
         places = self._with(prompts, {item.id for item in items})
-        (prompts / f"{self._name}.md").write_text(template, encoding="utf-8")
+        (prompts / f"{self.prompt}.md").write_text(template, encoding="utf-8")
         journal = Journal(folder, frozenset())
-        with opened(places, self._transcript, self._notify) as (subject, _):
-            progress = partial(self._progress, label)
-            judging = Judging((), self._transcript)
-            Runner(subject, judging, self._plan, subject.state, progress).run(items, journal)
+        with opened(places, self.transcript, self.notify) as (subject, _):
+            progress = partial(self.progress, label)
+            judging = Judging((), self.transcript)
+            Runner(subject, judging, self.plan, subject.state, progress).run(items, journal)
         records = read_lines(folder)
         for record in records:
-            self._meter.add(record.replies)
-        return trial(template, score(items, 1, records, ""), self._objective)
+            self.meter.add(record.replies)
+        return trial(template, score(items, 1, records, ""), self.objective)
 
     def _with(self, prompts: Path, wanted: set[str]) -> list[Place]:
         """The places with a folder of prompts, which begins as that of the settings."""
-        own = self._places[0].config.prompts
+        own = self.places[0].config.prompts
         for path in own.glob("*.md") if own is not None else ():
             shutil.copy(path, prompts)
         chosen = []
-        for place in self._places:
+        for place in self.places:
             items = tuple(item for item in place.items if item.id in wanted)
             if items:
                 config = place.config.model_copy(update={"prompts": prompts})

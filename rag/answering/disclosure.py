@@ -14,7 +14,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from rag.answering.phrases import LANGUAGES, Language
+from rag.answering.phrases.language import Language
+from rag.answering.phrases.languages import LANGUAGES
 from rag.text import normalise
 
 _QUOTED = re.compile(
