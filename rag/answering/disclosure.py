@@ -22,10 +22,7 @@ _QUOTED = re.compile(
     r"\"[^\"]*\"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|「[^」]*」|『[^』]*』|(?<!\w)'[^']*'(?!\w)|《[^》]*》"
 )
 _SENTENCE = re.compile(r"[^.?!;。\n]+(?:\.(?=\w)[^.?!;。\n]*)*[.?!;。\n]*")
-_END = (
-    r"(?=\s*(?:$|[-,.?!;:)]|(?:or|and|then|again|here|who|that|which|oder|und|o|y|que|ou|et|qui|e)"
-    r"\b))"
-)
+_END = r"(?=\s*(?:$|[,.?!;:)])|\s+(?:-|(?:or|and|then|again|here|oder|und|o|y|ou|et|e)\b))"
 _SLOT = re.compile(r"<(\w+)>")
 _MOST_CHARS = 1_000  # a question about oneself is short; what is longer is searched for
 

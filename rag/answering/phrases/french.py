@@ -28,6 +28,8 @@ FRENCH = Language(
         "talk": r"(?:parle|discute|communique|echange|m'adresse|cause|ecris|dialogue|chatte)",
         "life": r"(?:sentiments?|emotions?|corps|famille|enfants|ame|coeur|cerveau|amis|conscience"
         r"|parents|prenom|nom|anniversaire|loisirs|animaux)",
+        "bot": r"(?:ia|intelligence artificielle|(?:chat)?bots?|robots?|machine|ordinateur"
+        r"|automate)",
     },
     asks=(
         r"\b<areyou><adv><a> ?(?:<human>|<machine>|reel(?:le)?|humain|vrai|vivante?|conscient"
@@ -95,9 +97,9 @@ FRENCH = Language(
         r"|au bout|la"
         r"|qui (?:lit|ecrit|repond)|ici|de l'autre cote|en face)\b",
         r"\b(?:est[- ]ce|c'est|est[- ]ce que c'est|serait[- ]ce)<adv><a> ?(?:<human>"
-        r"|<machine>)(?:<end>"
+        r"|<bot>)(?:<end>"
         r"| (?:ou|qui (?:repond|ecrit|parle|lit|me)))",
-        r"\b(?:<human>|<machine>) qui (?:me|m'|repond|ecrit|lit)\b",
+        r"\b(?:<human>|<bot>) qui (?:me|m'|repond|ecrit|lit)\b",
         r"\b(?:ces|tes|vos|les) reponses (?:sont|ont ete)[- ]?(?:elles )?(?:ecrites|generees"
         r"|redigees"
         r"|automatiques)\b",

@@ -25,6 +25,7 @@ GERMAN = Language(
         r"|chatgpt|assistenzsystem|ki-system)",
         "youare": r"(?:bist(?: du|e)?|sind sie|seid ihr)",
         "talk": r"(?:sprech|red|schreib|chatt|unterhalt|kommunizier|plauder|hab)e?",
+        "bot": r"(?:ki|(?:chat|ro)?bots?|chat-bot|roboter|maschine|computer|automat)",
     },
     asks=(
         r"\b<youare><adv><a> (?:<human>|<machine>|echt|real|menschlich|lebendig|kunstlich"
@@ -85,13 +86,13 @@ GERMAN = Language(
         r"(?:<human>|<machine>|echt|menschlich)<end>",
     ),
     hints=(
-        r"\b(?:ist|war) (?:das|dies|hier|da)<adv><a> (?:<human>|<machine>)(?:<end>| (?:dran|der|die"
+        r"\b(?:ist|war) (?:das|dies|hier|da)<adv><a> (?:<human>|<bot>)(?:<end>| (?:dran|der|die"
         r"|am|hinter|dahinter))",
         r"\b(?:gibt es|ist)(?: hier| da| dort)*<adv><a> <human>(?: hier| da| dort)? (?:dahinter"
         r"|hinter"
         r"|am anderen ende|dran)\b",
         r"\b(?:werden|wurden|sind|ist|wird) (?:deine|diese|die|ihre) antwort(?:en)?<adv> (?:von<a> "
-        r"(?:<human>|<machine>)|automatisch|maschinell)",
+        r"(?:<human>|<bot>)|automatisch|maschinell)",
     ),
     papers=r"\b(?:arbeit(?:en)?|artikel|papers?|studien?|abstracts?|zusammenfassung(?:en)?"
     r"|autor(?:en)?"

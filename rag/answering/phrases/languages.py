@@ -11,7 +11,6 @@ from rag.answering.phrases.language import Language
 from rag.answering.phrases.portuguese import PORTUGUESE
 from rag.answering.phrases.spanish import SPANISH
 
-
 LANGUAGES: tuple[Language, ...] = (
     ENGLISH,
     GERMAN,

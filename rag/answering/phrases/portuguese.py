@@ -24,6 +24,7 @@ PORTUGUESE = Language(
         r"|a escrever)",
         "life": r"(?:sentimentos|emocoes|um corpo|corpo|familia|filhos|alma|coracao|cerebro|amigos"
         r"|consciencia|um nome|pais|fome|sono|animais)",
+        "bot": r"(?:ia|inteligencia artificial|(?:chat)?bots?|robos?|maquina|computador)",
     },
     asks=(
         r"\bes<adv><a> (?:<human>|<machine>|real|humano)<end>",
@@ -74,8 +75,8 @@ PORTUGUESE = Language(
         r"\b(?:tem|ha|existe|esta)<adv><a> <human><adv> (?:ai|por tras|atras|do outro lado"
         r"|respondendo"
         r"|escrevendo|lendo|a responder|aqui)\b",
-        r"\b(?:isso|isto|aqui) (?:e|aqui e)<adv><a> (?:<human>|<machine>)<end>",
-        r"\b(?:e|sera)<adv><a> (?:<human>|<machine>) (?:que|quem) (?:responde|escreve|esta)",
+        r"\b(?:isso|isto|aqui) (?:e|aqui e)<adv><a> (?:<human>|<bot>)<end>",
+        r"\b(?:e|sera)<adv><a> (?:<human>|<bot>) (?:que|quem) (?:responde|escreve|esta)",
         r"\b(?:estas|essas|suas|as) respostas (?:sao|foram)<adv> (?:automaticas|geradas"
         r"|escritas)\b",
     ),

@@ -30,6 +30,8 @@ SPANISH = Language(
         r"|amigos"
         r"|conciencia|consciencia|nombre|padres|cumpleanos|vida propia|hambre|sueno|frio"
         r"|mascotas?)",
+        "bot": r"(?:ia|inteligencia artificial|(?:chat)?bots?|robots?|maquina|ordenador"
+        r"|computador[a]?|automata)",
     },
     asks=(
         r"\b<youare><adv><a> (?:<human>|<machine>|real|humano|consciente|artificial"
@@ -77,10 +79,10 @@ SPANISH = Language(
         r"\b(?:hay|esta|habra)<adv><a> <human><adv> (?:ahi|detras|al otro lado|del otro lado"
         r"|leyendo"
         r"|escribiendo|respondiendo|aqui)\b",
-        r"\b(?:es|sera)(?: esto| este| esta)?<adv><a> (?:<human>|<machine>)(?:<end>| (?:quien"
+        r"\b(?:es|sera)(?: esto| este| esta)?<adv><a> (?:<human>|<bot>)(?:<end>| (?:quien"
         r"|el que|la"
         r" que|que (?:responde|escribe|contesta)))",
-        r"\besto es<adv><a> (?:<human>|<machine>)<end>",
+        r"\besto es<adv><a> (?:<human>|<bot>)<end>",
         r"\b(?:estas|tus|las) respuestas (?:las|son|estan)(?: \w+)? ?(?:escribe|automaticas"
         r"|generadas"
         r"|escritas|por)\b",
