@@ -7,11 +7,13 @@ import typer
 from evals.commands import bench
 from evals.commands.comparisons import compare_command, gate_command
 from evals.commands.costs import commands_command, scale_command
+from evals.commands.drafts import generate_command, new_command, review_command
 from evals.commands.estimates import estimate_command
 from evals.commands.judges import judge_card_command
 from evals.commands.questions import golden_command
 from evals.commands.runs import report_command, run_command
 from evals.commands.selftesting import selftest_command
+from evals.commands.tune import tune_command
 from rag.exits import run
 
 app = typer.Typer(
@@ -29,6 +31,10 @@ app.command("gate")(gate_command)
 app.command("selftest")(selftest_command)
 app.command("judge-card")(judge_card_command)
 app.command("estimate")(estimate_command)
+app.command("new")(new_command)
+app.command("generate")(generate_command)
+app.command("review")(review_command)
+app.command("tune")(tune_command)
 app.command("golden")(golden_command)
 app.command("commands")(commands_command)
 app.command("scale")(scale_command)

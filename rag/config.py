@@ -169,6 +169,15 @@ class Config(BaseModel):
     )
     help_seconds: Seconds = Field(5.0, description="seconds for each step of such help")
 
+    persona: str = Field(
+        "",
+        max_length=300,
+        description="who the writing model speaks as, in a few words; changes its tone only",
+    )
+    prompts: Path | None = Field(
+        None, description="folder of prompts that take the place of those of the same name"
+    )
+
     max_question_chars: int = Field(8_000, ge=1, le=1_000_000, description="longest question")
     top_k: int = Field(10, ge=1, le=1_000, description="papers that a search returns")
     weight_dense: Share = Field(0.20, description="share of a paper's own vector in its score")
@@ -271,6 +280,20 @@ class Config(BaseModel):
             raise ValueError("must not be empty")
         return path.expanduser().absolute()
 
+    @field_validator("persona")
+    @classmethod
+    def _persona_is_a_line(cls, persona: str) -> str:
+        if not persona.isprintable():
+            raise ValueError("must be one line of text")
+        return persona.strip()
+
+    @field_validator("prompts")
+    @classmethod
+    def _prompts_are_there(cls, folder: Path | None) -> Path | None:
+        if folder is not None and not folder.expanduser().is_dir():
+            raise ValueError("must be a folder that is there")
+        return folder and folder.expanduser().absolute()
+
     @field_validator("weight_aspect")
     @classmethod
     def _some_list_counts(cls, aspect: float, given: ValidationInfo) -> float:
@@ -289,9 +312,9 @@ class Config(BaseModel):
         """A hash of every setting that can change an answer.
 
         Not of places, secrets and budgets, nor of the limits of what is read: the index has a
-        name of its own.
+        name of its own, and so has every prompt.
         """
-        places = {"data_dir", "weights_dir", "host", "port", "engine", "ray_address"}
+        places = {"data_dir", "weights_dir", "prompts", "host", "port", "engine", "ray_address"}
         places |= {"vectors", "vectors_options", "vectors_timeout"}
         secrets = {"openai_api_key", "embedding_api_key"}
         left_out = {*places, *secrets, "token_budget", *_READING}

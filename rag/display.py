@@ -201,8 +201,9 @@ def _claim(claim: Claim, turn: int) -> str:
 
 def _rest(result: Answer, turn: int) -> list[str]:
     parts: list[str] = []
-    if result.status == "abstained":
-        parts.append(f'<p class="refusal">{inline(result.text)}</p>')
+    if not result.claims:
+        kind = "refusal" if result.status == "abstained" else "claim"
+        parts.append(f'<p class="{kind}">{inline(result.text)}</p>')
     if result.note:
         parts.append(f'<p class="note">Note: {as_typed(result.note.rstrip("."))}.</p>')
     if result.dropped:

@@ -97,7 +97,7 @@ def show_events(events: Iterator[Event]) -> Answer:
 
 
 def _show_rest(answer: Answer) -> None:
-    if answer.status == "abstained":
+    if not answer.claims:
         out.print(answer.text)
     if answer.note:
         out.print(f"[yellow]Note: {_text(answer.note)}.[/]")

@@ -30,7 +30,7 @@ def manifest_of(source: str, config: Config, assistant: Assistant) -> Manifest:
         "settings": config.fingerprint(),
         "writer": assistant.writer_name,
         "weights": _weights(config),
-        "prompts": versions(),
+        "prompts": versions(config.prompts),
         "code": _code(),
     }
     facts = {

@@ -130,6 +130,15 @@ def read_records(folder: Path) -> list[Record]:
         InputError: the folder holds no run, or a line within it is damaged; the line is named.
     """
     read_manifest(folder)
+    return read_lines(folder)
+
+
+def read_lines(folder: Path) -> list[Record]:
+    """The records in a folder, whether or not it says what they are of.
+
+    Raises:
+        InputError: a line within the file is damaged; the line is named.
+    """
     return _records(folder)[0]
 
 

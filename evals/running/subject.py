@@ -99,7 +99,9 @@ class Product:
         started = self._clock()
         first: float | None = None
         answer: Answer | None = None
-        for event in self._assistant.ask(item.asked.question, stop=stop):
+        persona = item.asked.persona
+        assistant = self._assistant.speaking_as(persona) if persona else self._assistant
+        for event in assistant.ask(item.asked.question, stop=stop):
             if isinstance(event, ClaimMade) and first is None:
                 first = self._clock() - started
             elif isinstance(event, Done):

@@ -34,6 +34,11 @@ class Asked:
         return str(self.record.answer.get("text", ""))
 
     @property
+    def disclosed(self) -> bool:
+        """Whether the answer is that an AI system answers, which cites nothing."""
+        return "disclosed" in self.record.answer.get("manifest", {})
+
+    @property
     def abstained(self) -> bool:
         """Whether there was none."""
         return self.record.ending == "abstained"
@@ -118,12 +123,12 @@ def decided(asked: Asked) -> float | None:
 def citations_of(asked: Asked) -> Cited | None:
     """Recall and precision of the citations.
 
-    None for an abstention, which is counted apart, and where nobody judged.
+    None for an abstention, which is counted apart, for a disclosure, and where nobody judged.
 
     Raises:
         Unjudged: the judge failed on something that they need.
     """
-    if asked.abstained or not asked.judge:
+    if asked.abstained or asked.disclosed or not asked.judge:
         return None
     opinions = asked.record.opinions.get(asked.judge, ())
     return cited(statements_of(asked.record), entailment(opinions))

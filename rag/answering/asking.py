@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from rag.answering.exchange import Completion, Generator, Request, silent
 from rag.answering.faults import SchemaUnsupported
@@ -42,10 +43,14 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Asker:
-    """Asks one generator, for at most `seconds` each time; loading a local model is not counted."""
+    """Asks one generator, for at most `seconds` each time; loading a local model is not counted.
+
+    `prompts` is a folder of prompts that take the place of the product's.
+    """
 
     generator: Generator
     seconds: float
+    prompts: Path | None = None
 
     def ask(
         self,
@@ -63,7 +68,7 @@ class Asker:
         Raises:
             GivenUp: nothing came in time, or the model failed.
         """
-        rendered = render(prompt, values)
+        rendered = render(prompt, values, self.prompts)
         request = Request(
             rendered.system,
             rendered.user,

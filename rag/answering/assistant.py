@@ -7,6 +7,7 @@ from typing import Self
 
 from rag.answering.abstention import holds_nothing
 from rag.answering.asking import Reading
+from rag.answering.disclosure import disclosure
 from rag.answering.events import Done, Event
 from rag.answering.exchange import Generator, silent
 from rag.answering.finding import Finder
@@ -102,6 +103,11 @@ class Assistant:
         finder = finder_of(config, Searcher(reader, weights), generator)
         return cls(config, reader, finder, writing(generator, config))
 
+    def speaking_as(self, persona: str) -> Self:
+        """The same assistant with another persona: index and model are shared, and closed once."""
+        config = self.config.model_copy(update={"persona": persona})
+        return type(self)(config, self._reader, self._finder, self._writer)
+
     @property
     def writer_name(self) -> str:
         """Who writes the answers."""
@@ -150,6 +156,8 @@ class Assistant:
     ) -> Iterator[Event]:
         """Answer a question, event by event; the last one holds the whole answer.
 
+        A question whether a person answers is answered first of all: that needs no index.
+
         `notify` hears of waits as they begin, from within `next`; without it a wait becomes an
         event once it is over. `stop` ends the writing from another thread.
 
@@ -158,6 +166,10 @@ class Assistant:
             ModelError: the model could not be used, and nothing was written.
         """
         asked = read_question(question, max_chars=self.config.max_question_chars)
+        if said := disclosure(asked.text):
+            config = self.config
+            yield Work(config, self._writer, asked.text, "", config.embedding_model).disclose(said)
+            return
         reading = Reading(notify or silent, stop or Stop())
         found, chosen = self._evidence(asked, reading)
         sentences = label([(hit.paper, evidence) for hit, evidence in chosen])
@@ -168,7 +180,9 @@ class Assistant:
             return
         if notify is not None:
             notify("reading the evidence")
-        task = Task("answer", asked.text, tuple(sentences), _CLAIMS, reading.stop)
+        task = Task(
+            "answer", asked.text, tuple(sentences), _CLAIMS, reading.stop, self.config.persona
+        )
         yield from work.write(task)
 
     def answer(self, question: str) -> Answer:

@@ -48,7 +48,7 @@ def finder_of(config: Config, searcher: Searcher, generator: Generator | None) -
     """
     if generator is None:
         return Finder(searcher)
-    asker = Asker(generator, config.help_seconds)
+    asker = Asker(generator, config.help_seconds, config.prompts)
     by_itself = config.rerank == "auto" and choice_of(config) == "openai"
     below = UNFAMILIAR if by_itself else _ALWAYS
     return Finder(

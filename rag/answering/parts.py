@@ -162,7 +162,9 @@ def writer_of(config: Config) -> Writer:
 
 def writing(generator: Generator | None, config: Config) -> Writer:
     """Who writes answers with a model, or without one."""
-    return ModelWriter(generator, config.max_answer_tokens) if generator else QuotingWriter()
+    if generator is None:
+        return QuotingWriter()
+    return ModelWriter(generator, config.max_answer_tokens, config.prompts)
 
 
 def choice_of(config: Config) -> Literal["openai", "local", "none"]:

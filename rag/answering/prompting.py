@@ -81,13 +81,13 @@ def _name(paper: Paper) -> str:
     return "" if derived else legible(paper.title)
 
 
-def render(name: str, values: Mapping[str, object]) -> Rendered:
-    """Fill the template `name`.
+def render(name: str, values: Mapping[str, object], own: Path | None = None) -> Rendered:
+    """Fill the template `name`: that of the folder `own` if it has one, else the product's.
 
     Raises:
         ConfigError: the template is missing, or its placeholders and `values` do not agree.
     """
-    template, version = _template(name)
+    template, version = _read(_path(name, own))
     wanted = set(_PLACEHOLDER.findall(template))
     if wanted != values.keys():
         odd = ", ".join(sorted(wanted ^ values.keys()))
@@ -101,30 +101,54 @@ def render(name: str, values: Mapping[str, object]) -> Rendered:
     return Rendered(system, user, version)
 
 
-def versions() -> dict[str, str]:
+def template(name: str, own: Path | None = None) -> str:
+    """The template `name` as it stands in its file.
+
+    Raises:
+        ConfigError: it is missing.
+    """
+    return _read(_path(name, own))[0]
+
+
+def spoken_as(persona: str, own: Path | None = None) -> str:
+    """What stands before the instructions where the model is to speak as somebody, else nothing.
+
+    Behind it come the rules, so that they have the last word.
+    """
+    if not persona:
+        return ""
+    return f"{render('persona', {'persona': legible(persona)}, own).system}\n\n"
+
+
+def versions(own: Path | None = None) -> dict[str, str]:
     """The version of every prompt, by name.
 
     Raises:
         ConfigError: one cannot be read.
     """
-    names = sorted(path.stem for path in _folder().glob("*.md"))
-    return {name: _template(name)[1].partition("@")[2] for name in names}
+    names = sorted(path.stem for path in folder().glob("*.md"))
+    return {name: _read(_path(name, own))[1].partition("@")[2] for name in names}
+
+
+def _path(name: str, own: Path | None) -> Path:
+    file = f"{name}.md"
+    return own / file if own is not None and (own / file).is_file() else folder() / file
 
 
 @cache
-def _template(name: str) -> tuple[str, str]:
-    path = _folder() / f"{name}.md"
+def _read(path: Path) -> tuple[str, str]:
+    """A template and its version; a file is read once, as long as the process lives."""
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
         raise ConfigError(
             f"The prompt {path} cannot be read", cause=error.strerror or ""
         ) from error
-    return text, f"{name}@{hashlib.sha256(text.encode()).hexdigest()[:8]}"
+    return text, f"{path.stem}@{hashlib.sha256(text.encode()).hexdigest()[:8]}"
 
 
-def _folder() -> Path:
-    """Beside the package in a checkout, inside it when installed."""
+def folder() -> Path:
+    """Where the product's templates are: beside the package in a checkout, else inside it."""
     inside = Path(__file__).parents[1] / "prompts"
     return inside if inside.is_dir() else Path(__file__).parents[2] / "prompts"
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from importlib.metadata import version
 
 from rag.answering.abstention import REFUSAL
 from rag.answering.citations import Numbering, render, without_marks
+from rag.answering.disclosure import Disclosure
 from rag.answering.events import CitationAdded, ClaimMade, Done, Event, Notice
 from rag.answering.prompting import Labelled
 from rag.answering.replies import Draft, labels_in
@@ -75,6 +76,11 @@ class Work:
     def abstain(self) -> Done:
         """The answer where nothing that was found comes near the question."""
         return Done(self._answer((), "", Ending()))
+
+    def disclose(self, said: Disclosure) -> Done:
+        """The answer to whoever asks if a person answers; no paper has a part in it."""
+        answer = self._answer((), "", Ending(facts={"disclosed": said.language}))
+        return Done(replace(answer, status="answered", text=said.text))
 
     def _pending_notices(self) -> Iterator[Notice]:
         while self._notices:

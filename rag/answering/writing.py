@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Literal, Protocol
 
 from rag.answering import prompting
@@ -27,13 +28,17 @@ _CHARS_PER_TOKEN = 16  # more than any text has; a reply beyond that does not en
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What is to be written: `kind` names the prompt; `most` is the number of claims at most."""
+    """What is to be written: `kind` names the prompt; `most` is the number of claims at most.
+
+    `persona` is who a model is to speak as; empty for nobody in particular.
+    """
 
     kind: Literal["answer", "summary"]
     question: str
     sentences: tuple[Labelled, ...]
     most: int
     stop: Stop = field(default_factory=Stop, compare=False)
+    persona: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +75,11 @@ class Writer(Protocol):
 class ModelWriter:
     """Has a language model write, by JSON schema or, where that is refused, line by line."""
 
-    def __init__(self, generator: Generator, max_tokens: int) -> None:
+    def __init__(self, generator: Generator, max_tokens: int, prompts: Path | None = None) -> None:
+        """`prompts` is a folder of prompts that take the place of the product's."""
         self._generator = generator
         self._max_tokens = max_tokens
+        self._prompts = prompts
 
     @property
     def name(self) -> str:
@@ -130,10 +137,12 @@ class ModelWriter:
                 "evidence": prompting.show(task.sentences),
                 "question": task.question,
             },
+            self._prompts,
         )
         labels = [item.label for item in task.sentences]
         schema = prompting.claims_schema(labels, task.most) if structured else None
-        request = Request(prompt.system, prompt.user, schema, self._max_tokens, stop=task.stop)
+        system = prompting.spoken_as(task.persona, self._prompts) + prompt.system
+        request = Request(system, prompt.user, schema, self._max_tokens, stop=task.stop)
         return request, prompt.version
 
 

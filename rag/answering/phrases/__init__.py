@@ -1,0 +1,1 @@
+"""How people ask whether they speak with a person, a module for each language."""
