@@ -149,6 +149,16 @@ def test_runs_that_cannot_be_compared_are_refused() -> None:
         compare(one, sheet({"other": {"correct": 1.0}}), THREE)
 
 
+def test_the_order_of_the_questions_changes_nothing() -> None:
+    before = sheet({f"q{n}": {"correct": n / 20} for n in range(20)})
+    after = sheet({f"q{n}": {"correct": n * n / 400} for n in range(20)})
+    turned = [
+        Sheet(s.suite, s.questions, s.judge, {}, s.outcomes, dict(reversed(s.rows.items())))
+        for s in (before, after)
+    ]
+    assert changes(before, after) == changes(*turned)
+
+
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=2, max_size=30))
 def test_to_compare_the_other_way_round_is_the_opposite(values: list[tuple[int, int]]) -> None:
     one = of_one("correct", [a / 4 for a, _ in values])
