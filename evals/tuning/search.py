@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 
-from evals.stats import randomisation
+from evals.stats import clustered_randomisation
 from evals.suite import Item
 from evals.tuning.proposing import Proposal, Unusable
 from evals.tuning.splitting import Split
@@ -26,7 +26,10 @@ class Spent(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Paired:
-    """Two trials over the same questions: mean difference, p of the randomisation test, pairs."""
+    """Two trials over the same questions: mean difference, p of the randomisation test, pairs.
+
+    Questions of one paper go together in the test.
+    """
 
     difference: float
     p: float
@@ -74,8 +77,10 @@ def paired(before: Trial, after: Trial) -> Paired:
         ValueError: there are none.
     """
     both = sorted(before.values.keys() & after.values.keys())
+    about = {one.item.id: one.cluster for one in before.scored}
     differences = [after.values[one] - before.values[one] for one in both]
-    return Paired(fmean(differences), randomisation(differences), len(differences))
+    p = clustered_randomisation(differences, [about[one] for one in both])
+    return Paired(fmean(differences), p, len(differences))
 
 
 def is_better(found: Paired, looks: int) -> bool:
