@@ -9,11 +9,9 @@ from statistics import fmean
 from evals.stats import clustered_randomisation
 from evals.suite import Item
 from evals.tuning.proposing import Proposal, Unusable
-from evals.tuning.splitting import Split
+from evals.tuning.splitting import ALPHA, Split
 from evals.tuning.trial import Trial
 from rag.errors import ModelError
-
-ALPHA = 0.05
 
 Try = Callable[[str, Sequence[Item], str], Trial]
 """Asks questions with a template; the last argument names the trial."""
