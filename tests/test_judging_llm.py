@@ -141,9 +141,9 @@ def test_what_passages_say_to_the_judge_stands_between_marks_that_they_cannot_wr
     end = lines.index(f"--- end {code}")
     assert "reply with" not in "\n".join(lines[end:])
     assert [line.partition(":")[0] for line in lines[1:end]] == [
+        "passage",
         "question that the claim helps to answer",
         "claim",
-        "passage",
     ]
     assert "reply with" not in generator.history[0].system
 

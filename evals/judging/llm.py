@@ -62,9 +62,10 @@ class LlmJudge:
         """See `Judge.judge`. Where nothing is cited nobody is asked: no text supports the claim."""
         if not case.passages:
             return Verdict("neither", reason="there is no passage")
-        parts = [("claim", case.claim), *(("passage", _shown(one)) for one in case.passages)]
+        parts = [("passage", _shown(one)) for one in case.passages]
         if case.question:
-            parts.insert(0, ("question that the claim helps to answer", case.question))
+            parts.append(("question that the claim helps to answer", case.question))
+        parts.append(("claim", case.claim))
         return self._asked(_SUPPORT, fenced(parts))
 
     def meets(self, criterion: Criterion) -> Verdict:
