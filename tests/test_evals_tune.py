@@ -19,7 +19,7 @@ from evals.scoring.scored import Outcome, Scored
 from evals.suite import Item, Question
 from evals.tuning.proposing import Proposal, Proposer, Unusable, revised
 from evals.tuning.search import Paired, Spent, Tuned, is_better, paired, search
-from evals.tuning.splitting import Split, split
+from evals.tuning.splitting import Split, least, split
 from evals.tuning.trial import Trial, aggregate, checked, median, trial
 from evals.tuning.trying import Meter
 from rag.answering.asking import Asker
@@ -195,6 +195,14 @@ def test_a_question_stays_on_its_side_and_follow_ups_are_left_out() -> None:
     assert talk not in (*split([*items, talk]).train, *split([*items, talk]).held_back)
     few = split(items, 30)
     assert len(few.train) + len(few.held_back) == 30
+
+
+@pytest.mark.parametrize(("looks", "papers"), [(1, 6), (2, 7), (3, 7), (4, 8)])
+def test_so_many_papers_can_decide(looks: int, papers: int) -> None:
+    # all of n differences of one sign have p = 2 / 2^n: .031 for 6, .016 for 7, .0078 for 8
+    assert least(looks) == papers
+    assert is_better(Paired(1.0, 2 / 2**papers, papers), looks)
+    assert not is_better(Paired(1.0, 2 / 2 ** (papers - 1), papers - 1), looks)
 
 
 def test_too_few_questions_are_refused() -> None:

@@ -15,6 +15,7 @@ from numpy.testing import assert_allclose
 
 from evals.scoring import agreement, probabilities, resampling
 from evals.scoring.abstention import auroc
+from evals.scoring.calibration import calibration_error, reliability
 
 LABELS = ("a", "b", "c")
 PAIRS = st.lists(st.tuples(st.sampled_from(LABELS), st.sampled_from(LABELS)), min_size=2)
@@ -173,6 +174,15 @@ def test_calibration_error_by_hand() -> None:
     found = probabilities.calibration_error(PROBABILITIES, OUTCOMES, bins)
     # |0 - .05| · 1/5 + |.5 - .15| · 2/5 + |1 - .975| · 2/5
     assert found.tolist() == pytest.approx([0.01 + 0.14 + 0.01])
+
+
+@given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1))
+def test_calibration_error_is_that_of_a_reliability_diagram(
+    cases: list[tuple[float, bool]],
+) -> None:
+    said, right = [p for p, _ in cases], [y for _, y in cases]
+    found = probabilities.calibration_error(said, right, probabilities.equal_width(said))
+    assert found[0] == pytest.approx(calibration_error(reliability(said, right)))
 
 
 def test_bins_of_equal_mass_hold_equally_many_and_never_part_equals() -> None:

@@ -64,7 +64,7 @@ def tune_command(
     template = prompting.template(prompt, config.prompts)
     own = config.data_dir / "evals"
     asked = known.find(suite, own)
-    halves = split(asked.items, questions)
+    halves = split(asked.items, questions, rounds)
     folder = out or own / "tunings" / f"{prompt}-{datetime.now(UTC):%Y%m%d-%H%M%S}"
     _tell_plan(prompt, wanted, halves, rounds, max_tokens)
     if dry_run:

@@ -6,14 +6,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 
-from evals.stats import randomisation
+from evals.stats import clustered_randomisation
 from evals.suite import Item
 from evals.tuning.proposing import Proposal, Unusable
-from evals.tuning.splitting import Split
+from evals.tuning.splitting import ALPHA, Split
 from evals.tuning.trial import Trial
 from rag.errors import ModelError
-
-ALPHA = 0.05
 
 Try = Callable[[str, Sequence[Item], str], Trial]
 """Asks questions with a template; the last argument names the trial."""
@@ -26,7 +24,10 @@ class Spent(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Paired:
-    """Two trials over the same questions: mean difference, p of the randomisation test, pairs."""
+    """Two trials over the same questions: mean difference, p of the randomisation test, pairs.
+
+    Questions of one paper go together in the test.
+    """
 
     difference: float
     p: float
@@ -74,8 +75,10 @@ def paired(before: Trial, after: Trial) -> Paired:
         ValueError: there are none.
     """
     both = sorted(before.values.keys() & after.values.keys())
+    about = {one.item.id: one.cluster for one in before.scored}
     differences = [after.values[one] - before.values[one] for one in both]
-    return Paired(fmean(differences), randomisation(differences), len(differences))
+    p = clustered_randomisation(differences, [about[one] for one in both])
+    return Paired(fmean(differences), p, len(differences))
 
 
 def is_better(found: Paired, looks: int) -> bool:
