@@ -348,6 +348,24 @@ def test_confidence_is_the_writers_or_the_least_of_the_judge(owls: Path) -> None
     assert confident(replace(report, scored=(judged,))) == [(0.4, True)]
 
 
+def test_what_judges_say_of_a_rubric_stands_by_its_items(browser: Browser, tmp_path: Path) -> None:
+    rubric = [{"name": "names barns", "criterion": "c"}, {"name": "names towers", "criterion": "c"}]
+    file = suite_file(tmp_path / "s.jsonl", {"question": "Where?", "rubric": rubric})
+    record = answered("q1", [NEST])
+    said = (Opinion(0, (), "support"), Opinion(1, (), "neither", None, "no tower"))
+    record = replace(record, opinions={**record.opinions, "support/rubric": said})
+    report = report_of(run_folder(tmp_path / "run", file, [record]))
+    with visiting(browser, page(report), tmp_path) as visit:
+        expect(visit.page.locator("#s1 .claim li")).to_have_text(["judge support on [1]: support"])
+        items = visit.page.locator("#s1 h3", has_text="By the rubric").locator("+ ul li")
+        expect(items).to_have_text(
+            [
+                "names barns: judge support: support",
+                "names towers: judge support: neither, no tower",
+            ]
+        )
+
+
 def test_a_page_of_a_hundred_questions_is_below_a_megabyte(tmp_path: Path) -> None:
     sentences = [
         (f"{n} " + "owls in barns " * 11, f"{n} " + "owls in barns " * 12) for n in range(12)

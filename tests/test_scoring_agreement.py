@@ -182,8 +182,9 @@ def test_calibration_error_is_that_of_a_reliability_diagram(
     said, right = [p for p, _ in cases], [y for _, y in cases]
     found = probabilities.calibration_error(said, right, probabilities.equal_width(said))
     bins = probabilities.reliability(said, right)
-    gaps = sum(one.n * abs(one.positive - one.probability) for one in bins)
-    assert found[0] == pytest.approx(gaps / len(cases))
+    gaps = [one.n * abs(one.positive - one.probability) for one in bins]
+    assert sum(one.n for one in bins) == len(said)
+    assert found[0] == pytest.approx(sum(gaps) / len(said))
 
 
 def test_bins_of_equal_mass_hold_equally_many_and_never_part_equals() -> None:
