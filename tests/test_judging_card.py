@@ -181,8 +181,8 @@ def replying(received: Received) -> Script:
     claim = next(line for line in asked.splitlines() if line.startswith("claim: "))
     if len(claim) % 5 == 0:
         return streamed(["I think that the passage supports it."])
-    label, chance = ("support", 0.9) if any(c.isdigit() for c in claim) else ("neither", 0.1)
-    reply = {"reason": "So it says.", "label": label, "probability": chance}
+    label = "support" if any(c.isdigit() for c in claim) else "neither"
+    reply = {"reason": "So it says.", "label": label, "confidence": 0.9}
     return streamed([json.dumps(reply)])
 
 

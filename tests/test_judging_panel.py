@@ -126,7 +126,7 @@ def test_a_panel_judges_rubrics_by_those_of_its_judges_that_can() -> None:
 
 def test_a_record_holds_what_each_member_said() -> None:
     transcript = Transcript(Replies(None))
-    said = '{"reason": "No.", "label": "neither", "probability": 0.2}'
+    said = '{"reason": "No.", "label": "neither", "confidence": 0.8}'
     llm = LlmJudge(transcript.wrap(ScriptedGenerator(said)), "llm")
     record = Record(
         "q1",

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from evals.judging.protocol import LABELS
 from evals.judging.reading import Unreadable, met, score, verdict
 
-GOOD = '{"reason": "It says so.", "label": "support", "probability": 0.9}'
+GOOD = '{"reason": "It says so.", "label": "support", "confidence": 0.9}'
 
 
 @pytest.mark.parametrize(
@@ -27,9 +27,11 @@ GOOD = '{"reason": "It says so.", "label": "support", "probability": 0.9}'
         (f'{{"verdict": {GOOD}}}', "support", 0.9, "It says so."),
         (f"[{GOOD}]", "support", 0.9, "It says so."),
         ('{"label": "neither"}', "neither", None, ""),
-        ('{"label": "CONTRADICTS.", "probability": null}', "contradict", None, ""),
-        ('{"label": "support", "probability": 1.0000001}', "support", 1.0, ""),
-        ('{"label": "support", "probability": 1, "extra": [1]}', "support", 1.0, ""),
+        ('{"label": "CONTRADICTS.", "confidence": null}', "contradict", None, ""),
+        ('{"label": "contradict", "confidence": 1}', "contradict", 0.0, ""),
+        ('{"label": "neither", "confidence": 0.5}', "neither", 0.25, ""),
+        ('{"label": "support", "confidence": 1.0000001}', "support", 1.0, ""),
+        ('{"label": "support", "confidence": 1, "extra": [1]}', "support", 1.0, ""),
         (
             '{"reason": "It quotes {\\"label\\": \\"contradict\\"}.", "label": "support"}',
             "support",
@@ -42,8 +44,8 @@ GOOD = '{"reason": "It says so.", "label": "support", "probability": 0.9}'
             None,
             "",
         ),
-        ("reason: It says so.\nlabel: support\nprobability: 0.75", "support", 0.75, "It says so."),
-        ("**Label:** Contradict\n**Probability:** 0.1", "contradict", 0.1, ""),
+        ("reason: It says so.\nlabel: support\nconfidence: 0.75", "support", 0.75, "It says so."),
+        ("**Label:** Contradict\n**Confidence:** 0.9", "contradict", 0.05, ""),
         ("reason: by \\frac{1}{2}\nlabel: neither", "neither", None, "by \\frac{1}{2}"),
     ],
 )  # fmt: skip
@@ -51,7 +53,8 @@ def test_a_verdict_is_read_whatever_stands_around_it(
     text: str, label: str, probability: float | None, reason: str
 ) -> None:
     found = verdict(text)
-    assert (found.label, found.probability, found.reason) == (label, probability, reason)
+    assert (found.label, found.reason) == (label, reason)
+    assert found.probability == (None if probability is None else pytest.approx(probability))
     assert not found.failure
 
 
@@ -63,14 +66,14 @@ def test_a_verdict_is_read_whatever_stands_around_it(
         ("<think>It might be support.", "empty"),
         ("The passage supports the claim.", "has no label"),
         ("Label: I think that the passage supports it", "none of support, contradict, neither"),
-        ('{"label": "unterstützt", "probability": 0.9}', "'unterstützt' is none of"),
+        ('{"label": "unterstützt", "confidence": 0.9}', "'unterstützt' is none of"),
         ('{"label": "支持"}', "'支持' is none of"),
         ('{"label": ""}', "none of"),
         ('{"label": null}', "none of"),
         ('{"label": ["support"]}', "none of"),
         ('{"label": "support or neither"}', "none of"),
-        ('{"reason": "It says so.", "probability": 0.9}', "has no label"),
-        ('{"label": "support", "probability": 0.9', "broken"),
+        ('{"reason": "It says so.", "confidence": 0.9}', "has no label"),
+        ('{"label": "support", "confidence": 0.9', "broken"),
         ('{"reason": "ends here', "broken"),
         ('{"a": {"label": "support"}, oops', "broken"),
         ("{'label': 'support'}", "has no label"),
@@ -78,17 +81,16 @@ def test_a_verdict_is_read_whatever_stands_around_it(
         ('[{"label": "support"}, {"label": "neither"}]', "2 verdicts that differ"),
         ('{"label": "support", "label": "contradict"}', "label stands there twice"),
         ("label: support\nlabel: contradict", "label stands there twice"),
-        ('{"label": "support", "probability": NaN}', "NaN is no number"),
-        ('{"label": "support", "probability": Infinity}', "Infinity is no number"),
-        ('{"label": "support", "probability": 1e999}', "not within 0 to 1"),
-        ('{"label": "support", "probability": 1' + "0" * 400 + "}", "not within 0 to 1"),
-        ('{"label": "support", "probability": 1' + "0" * 5000 + "}", "broken"),
-        ('{"label": "support", "probability": 90}', "90' is not within 0 to 1"),
-        ('{"label": "neither", "probability": -0.1}', "not within 0 to 1"),
-        ('{"label": "support", "probability": "high"}', "'high' is no number"),
-        ('{"label": "support", "probability": true}', "'True' is no number"),
-        ('{"label": "support", "probability": 0.2}', "support with a probability"),
-        ('{"label": "contradict", "probability": 0.9}', "contradict with a probability"),
+        ('{"label": "support", "confidence": NaN}', "NaN is no number"),
+        ('{"label": "support", "confidence": Infinity}', "Infinity is no number"),
+        ('{"label": "support", "confidence": 1e999}', "not within 0 to 1"),
+        ('{"label": "support", "confidence": 1' + "0" * 400 + "}", "not within 0 to 1"),
+        ('{"label": "support", "confidence": 1' + "0" * 5000 + "}", "broken"),
+        ('{"label": "support", "confidence": 90}', "90' is not within 0 to 1"),
+        ('{"label": "neither", "confidence": -0.1}', "not within 0 to 1"),
+        ('{"label": "support", "confidence": "high"}', "'high' is no number"),
+        ('{"label": "support", "confidence": true}', "'True' is no number"),
+        ('{"label": "support", "confidence": 0.2}', "support with a confidence of 0.2"),
         ("[" * 100_000 + '{"label": ' + "[" * 100_000, "broken"),
     ],
 )  # fmt: skip

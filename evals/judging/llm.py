@@ -34,7 +34,7 @@ _SUPPORT = _Task(
     "judge",
     {
         "label": {"type": "string", "enum": list(LABELS)},
-        "probability": {"type": "number", "minimum": 0, "maximum": 1},
+        "confidence": {"type": "number", "minimum": 0, "maximum": 1},
     },
     verdict,
 )

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NoReturn
 
-from evals.judging.protocol import Label, Verdict
+from evals.judging.protocol import LABELS, Label, Verdict
 from rag.answering.replies import spoken, with_latex
 
 HIGHEST = 10
@@ -23,7 +23,7 @@ _MET = 6  # from here on a criterion counts as met: more than half
 _ROUNDING = 1e-6  # outside a range by so little is the end of the range
 _QUOTED = 40
 _OBJECT = re.compile(r"\{\s*(?=[\"}])")  # a brace that begins JSON, not one in prose or LaTeX
-_LINE = re.compile(r"^[\s>*_-]*(label|probability|score|reason)[*_]*\s*[:=][\s*_]*(.*?)\s*$", re.I)
+_LINE = re.compile(r"^[\s>*_-]*(label|confidence|score|reason)[*_]*\s*[:=][\s*_]*(.*?)\s*$", re.I)
 _NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?")
 
 _LABELS: Mapping[str, Label] = {
@@ -40,16 +40,23 @@ class Unreadable(ValueError):
 
 
 def verdict(text: str) -> Verdict:
-    """The label of a reply, with the probability of support where it gives one.
+    """The label of a reply, with the probability of support where it tells its confidence.
+
+    That is how sure it is of the label that it gives; models that are asked for the probability of
+    support tell this instead. Of a label other than support, support has half of the rest, as no
+    more is known.
 
     Raises:
-        Unreadable: there is no label that can be relied on, or the two do not fit each other.
+        Unreadable: there is no label that can be relied on, or it is surer of another one.
     """
     fields = _fields(text, "label")
     label = _label(fields["label"])
-    probability = _within(fields["probability"], "probability", 1.0) if _has(fields) else None
-    if probability is not None and (probability - 0.5) * (1 if label == "support" else -1) < 0:
-        raise Unreadable(f"it says {label} with a probability of support of {probability:g}")
+    if fields.get("confidence") is None:
+        return Verdict(label, None, _reason(fields))
+    confidence = _within(fields["confidence"], "confidence", 1.0)
+    if confidence < 1 / len(LABELS):
+        raise Unreadable(f"it says {label} with a confidence of {confidence:g}")
+    probability = confidence if label == "support" else (1 - confidence) / (len(LABELS) - 1)
     return Verdict(label, probability, _reason(fields))
 
 
@@ -126,7 +133,7 @@ def _from_lines(text: str, key: str) -> list[Fields]:
 
 
 def _typed(name: str, value: str) -> Any:
-    if name in {"probability", "score"} and _NUMBER.fullmatch(value):
+    if name in {"confidence", "score"} and _NUMBER.fullmatch(value):
         return float(value)
     return value
 
@@ -150,10 +157,6 @@ def _label(value: Any) -> Label:
     if word not in _LABELS:
         raise Unreadable(f"its label {_quoted(value)} is none of support, contradict, neither")
     return _LABELS[word]
-
-
-def _has(fields: Fields) -> bool:
-    return fields.get("probability") is not None
 
 
 def _within(value: Any, name: str, most: float) -> float:
