@@ -67,6 +67,7 @@ def evals(*arguments: str | Path, typed: str = "", **variables: str) -> Ran:
         ("What do the authors train TinyOwl on?", "Heron", HERON, [], ["alone"]),
         ("What is the proposed method trained on?", "Heron", HERON, [], ["alone"]),
         ("What corpus did we use for TinyOwl?", "Heron", HERON, [], ["alone"]),
+        ("How long were runs in the benchmark?", "12 hours", HERON, [], ["alone"]),
         ("What is the problem being studied?", "Heron", HERON, [], ["alone"]),
         ("What is TinyOwl trained on according to S2?", "Heron", HERON, [], ["alone"]),
         ("Name the corpus of TinyOwl.", "Heron", HERON, [], ["form"]),

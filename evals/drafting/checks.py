@@ -24,6 +24,7 @@ _POINTS_AT_PAPER = re.compile(
     r"(?:\w+\s+)?(?:methods?|frameworks?|models?|approach(?:es)?|algorithms?|systems?|techniques?)\b"
     r"|\b(?:the|this)\s+(?:methods?|frameworks?|approach|algorithm)\b(?!\s+(?:of|for|that|called|named"
     r"|in|by|used|to)\b)"
+    r"|\b(?:the|this)\s+(?:benchmark|data ?set|experiments?|evaluation|analysis)\s*\?$"
     r"|\b(?:we|our|us)\b|\baccording to\b|\bS\d+\b",
     re.IGNORECASE,
 )
