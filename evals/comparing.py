@@ -25,7 +25,7 @@ from rag.errors import UsageError
 
 Verdict = Literal["better", "worse", "not worse by margin", "cannot tell"]
 ALPHA, POWER = 0.05, 0.8
-_EQUAL = 1e-9
+_ROUNDING = 1e-6  # a baseline holds six digits
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +38,9 @@ class Pair:
 
     @property
     def difference(self) -> float:
-        """What was gained, in the direction of the values."""
-        return self.after - self.before
+        """What was added; 0 where that is within the rounding of a baseline."""
+        found = self.after - self.before
+        return 0.0 if abs(found) <= _ROUNDING else found
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +181,7 @@ def unseen(n: int) -> float:
 
 
 def _paired(before: Mapping[str, Row], after: Mapping[str, Row]) -> tuple[list[str], Unpaired]:
-    both = [item for item in before if item in after]
+    both = sorted(before.keys() & after.keys())  # resampling must not depend on their order
     altered = tuple(item for item in both if before[item].asked != after[item].asked)
     same = [item for item in both if item not in set(altered)]
     unpaired = Unpaired(
@@ -226,8 +227,8 @@ def _change(
 def _sorted(measure: Measure, pairs: Iterable[Pair]) -> tuple[tuple[Pair, ...], tuple[Pair, ...]]:
     """The pairs that became better and those that became worse, the largest change first."""
     order = sorted(pairs, key=lambda pair: (-abs(pair.difference), pair.item))
-    up = tuple(pair for pair in order if pair.difference > _EQUAL)
-    down = tuple(pair for pair in order if pair.difference < -_EQUAL)
+    up = tuple(pair for pair in order if pair.difference > 0)
+    down = tuple(pair for pair in order if pair.difference < 0)
     return (up, down) if measure.better == "higher" else (down, up)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -147,6 +148,13 @@ def test_runs_that_cannot_be_compared_are_refused() -> None:
         compare(one, of_one("correct", [1.0], judge="llm"), THREE)
     with pytest.raises(UsageError, match="no question in common"):
         compare(one, sheet({"other": {"correct": 1.0}}), THREE)
+
+
+def test_the_order_of_the_questions_changes_nothing() -> None:
+    before = sheet({f"q{n}": {"correct": n / 20} for n in range(20)})
+    after = sheet({f"q{n}": {"correct": n * n / 400} for n in range(20)})
+    turned = [replace(one, rows=dict(reversed(list(one.rows.items())))) for one in (before, after)]
+    assert changes(before, after) == changes(turned[0], turned[1])
 
 
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=2, max_size=30))

@@ -33,7 +33,7 @@ from evals.reporting.plots import confident
 from evals.reporting.report import Report
 from evals.reporting.sheet import sheet
 from evals.reporting.svg import Frame, shares, strip, up_to
-from evals.scoring.calibration import calibration_error, reliability
+from evals.scoring.probabilities import reliability
 
 HOSTILE = (
     "</script><script>window.broken=1</script><img src='http://evil.example/a'"
@@ -348,6 +348,24 @@ def test_confidence_is_the_writers_or_the_least_of_the_judge(owls: Path) -> None
     assert confident(replace(report, scored=(judged,))) == [(0.4, True)]
 
 
+def test_what_judges_say_of_a_rubric_stands_by_its_items(browser: Browser, tmp_path: Path) -> None:
+    rubric = [{"name": "names barns", "criterion": "c"}, {"name": "names towers", "criterion": "c"}]
+    file = suite_file(tmp_path / "s.jsonl", {"question": "Where?", "rubric": rubric})
+    record = answered("q1", [NEST])
+    said = (Opinion(0, (), "support"), Opinion(1, (), "neither", None, "no tower"))
+    record = replace(record, opinions={**record.opinions, "support/rubric": said})
+    report = report_of(run_folder(tmp_path / "run", file, [record]))
+    with visiting(browser, page(report), tmp_path) as visit:
+        expect(visit.page.locator("#s1 .claim li")).to_have_text(["judge support on [1]: support"])
+        items = visit.page.locator("#s1 h3", has_text="By the rubric").locator("+ ul li")
+        expect(items).to_have_text(
+            [
+                "names barns: judge support: support",
+                "names towers: judge support: neither, no tower",
+            ]
+        )
+
+
 def test_a_page_of_a_hundred_questions_is_below_a_megabyte(tmp_path: Path) -> None:
     sentences = [
         (f"{n} " + "owls in barns " * 11, f"{n} " + "owls in barns " * 12) for n in range(12)
@@ -598,18 +616,14 @@ def test_an_interval_is_drawn_from_end_to_end() -> None:
 
 
 def test_reliability_by_hand() -> None:
-    bins = reliability([0.95, 0.91, 0.2, 0.29, 1.0], [True, False, False, True, True])
-    assert [(one.low, one.n, round(one.right, 3)) for one in bins] == [
-        (0.2, 2, 0.5),
-        (0.9, 3, 0.667),
-    ]
-    assert bins[0].confidence == pytest.approx(0.245)
-    # 2/5 · |.5 - .245| + 3/5 · |2/3 - .95333|
-    assert calibration_error(bins) == pytest.approx(0.102 + 0.172)
-    assert calibration_error([]) is None
+    low, high = reliability([0.95, 0.91, 0.2, 0.29, 1.0], [True, False, False, True, True])
+    assert (low.low, low.high, low.n, low.positive) == (0.2, 0.3, 2, 0.5)
+    assert low.probability == pytest.approx(0.245)
+    assert (high.low, high.high, high.n) == (0.9, 1.0, 3)
+    assert (high.probability, high.positive) == pytest.approx((2.86 / 3, 2 / 3))
 
 
-@pytest.mark.parametrize(("confidences", "right"), [([1.1], [True]), ([-0.1], [True]), ([0.5], [])])
-def test_what_is_no_confidence_is_refused(confidences: list[float], right: list[bool]) -> None:
-    with pytest.raises(ValueError, match="confidence"):
-        reliability(confidences, right)
+@pytest.mark.parametrize("confidences", [[1.1], [-0.1], [0.5, 0.5], []])
+def test_what_is_no_probability_is_refused(confidences: list[float]) -> None:
+    with pytest.raises(ValueError, match="probabilities"):
+        reliability(confidences, [True])

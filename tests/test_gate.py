@@ -160,6 +160,14 @@ def test_a_baseline_is_read_as_it_was_written_without_its_times(tmp_path: Path) 
     assert set(baseline.read(path).rows["q05"].values) == {"seconds"}
 
 
+def test_rounding_is_no_change(tmp_path: Path) -> None:
+    path = tmp_path / "base.json"
+    run = of_one("correct", [n / 700 for n in range(60)])
+    baseline.write(path, run)
+    (found,) = gate(baseline.read(path), run, THREE).comparison.changes
+    assert (found.ties, found.p, found.difference.low) == (60, 1.0, 0.0)
+
+
 def test_a_baseline_reads_well_in_a_diff(tmp_path: Path) -> None:
     path = tmp_path / "base.json"
     baseline.write(path, some_run())

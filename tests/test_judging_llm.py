@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 import json
+import threading
 from pathlib import Path
 
 import pytest
-from fakes import Answer, ScriptedGenerator, ScriptedServer, refusal, streamed
+from fakes import (
+    Answer,
+    Script,
+    ScriptedGenerator,
+    ScriptedServer,
+    chunk,
+    event,
+    refusal,
+    streamed,
+)
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,6 +30,7 @@ from evals.scoring.measures import Asked, rubric
 from evals.scoring.statements import Passage
 from evals.suite import Item, Question, RubricItem
 from rag.answering.faults import ContextTooSmall, SchemaUnsupported
+from rag.answering.stop import Stop
 from rag.config import Config
 from rag.errors import AnswerIncomplete, ConfigError, ModelError, ServerError, UsageError
 
@@ -251,3 +262,24 @@ def test_a_server_that_refuses_every_request_cannot_judge(transcript: Transcript
         with pytest.raises(ModelError, match="out of order"):
             judge.judge(CASE)
         judge.close()
+
+
+def test_the_word_to_stop_ends_a_judge_that_writes_on(transcript: Transcript) -> None:
+    never = Script([event(chunk('{"reason": "Well'))], ending="hang")
+    with ScriptedServer(never) as server:
+        config = Config.model_validate({"openai_base_url": server.url, "openai_model": "m"})
+        (judge,) = choice.make(["openai"], config, transcript)
+        stop = Stop()
+
+        def give_once_it_writes() -> None:
+            server.wait_until(lambda one: one.open == 1)
+            stop.give()
+
+        word = threading.Thread(target=give_once_it_writes)
+        word.start()
+        record = Judging([judge], transcript).judge(ANSWERED, stop=stop)
+        word.join()
+        judge.close()
+    (opinion,) = record.opinions["openai"]
+    assert opinion.label == ""
+    assert "broke off" in opinion.failure or "closed by this program" in opinion.failure

@@ -175,6 +175,18 @@ def test_calibration_error_by_hand() -> None:
     assert found.tolist() == pytest.approx([0.01 + 0.14 + 0.01])
 
 
+@given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1))
+def test_calibration_error_is_that_of_a_reliability_diagram(
+    cases: list[tuple[float, bool]],
+) -> None:
+    said, right = [p for p, _ in cases], [y for _, y in cases]
+    found = probabilities.calibration_error(said, right, probabilities.equal_width(said))
+    bins = probabilities.reliability(said, right)
+    gaps = [one.n * abs(one.positive - one.probability) for one in bins]
+    assert sum(one.n for one in bins) == len(said)
+    assert found[0] == pytest.approx(sum(gaps) / len(said))
+
+
 def test_bins_of_equal_mass_hold_equally_many_and_never_part_equals() -> None:
     spread = [n / 100 for n in range(100)]
     assert np.bincount(probabilities.equal_mass(spread)).tolist() == [10] * 10

@@ -15,6 +15,7 @@ from evals.gating import Gate, gate
 from evals.margins import MARGIN, check_measure, parse
 from evals.reporting import compared
 from evals.reporting import report as reports
+from evals.reporting.compared import SHOWN
 from evals.reporting.junit import junit
 from evals.running.journal import Manifest
 from evals.sheet import Sheet, sheet
@@ -27,6 +28,7 @@ Margin = Annotated[
 ]
 JudgeName = Annotated[str | None, typer.Option("--judge", help="Whose opinions count.")]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Of resampling and tests.")]
+Everything = Annotated[bool, typer.Option("--all", help="Name every question.")]
 Names = Annotated[
     str, typer.Option("--measures", help="Names by commas; all shares with enough questions.")
 ]
@@ -40,7 +42,7 @@ def compare_command(
     paired_only: Annotated[
         bool, typer.Option("--paired-only", help="Also of different suites: what both have.")
     ] = False,
-    everything: Annotated[bool, typer.Option("--all", help="Name every question.")] = False,
+    everything: Everything = False,
     seed: Seed = SEED,
     as_json: AsJson = False,
     data_dir: DataDir = None,
@@ -59,7 +61,7 @@ def compare_command(
     for line in differences or ["The runs are of the same questions, settings and models."]:
         console.print(line, markup=False, soft_wrap=True)
     console.print(compared.table(found.changes))
-    _print(compared.lines(found, None if everything else 5))
+    _print(compared.lines(found, None if everything else SHOWN))
 
 
 def gate_command(
@@ -76,6 +78,7 @@ def gate_command(
         Path | None, typer.Option("--junit", help="Write the outcome as JUnit XML.")
     ] = None,
     judge: JudgeName = None,
+    everything: Everything = False,
     seed: Seed = SEED,
     as_json: AsJson = False,
     data_dir: DataDir = None,
@@ -98,7 +101,8 @@ def gate_command(
         found = gate(kept, present, margins, names, seed)
         if junit_file:
             _write(junit_file, junit(found))
-        _show(found, _since(kept, present), as_json=as_json)
+        shown = None if everything else SHOWN
+        _show(found, _since(kept, present), shown, as_json=as_json)
         _leave(found)
 
 
@@ -120,16 +124,13 @@ def _since(kept: Sheet, present: Sheet) -> list[str]:
     return Manifest(kept.identity, {}).differences(Manifest(known, {}))
 
 
-def _show(found: Gate, since: list[str], *, as_json: bool) -> None:
+def _show(found: Gate, since: list[str], shown: int | None, *, as_json: bool) -> None:
     if as_json:
         print_json({"differences": since, **compared.gate_json(found)})
         return
     _print(since)
     console.print(compared.gate_table(found))
-    _print(compared.lines(found.comparison))
-    if found.left_out:
-        _print([f"not gated, too few questions: {', '.join(found.left_out)}"])
-    _print([f"{found.suite}: {found.standing}"])
+    _print(compared.gate_lines(found, shown))
 
 
 def _leave(found: Gate) -> None:

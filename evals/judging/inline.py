@@ -14,6 +14,7 @@ from evals.record import Opinion, Record, Reply
 from evals.running.transcript import Transcript
 from evals.scoring.statements import Passage, Statement, passages_of, statements_of
 from evals.suite import RubricItem
+from rag.answering.stop import Stop
 
 
 class Judging:
@@ -28,14 +29,19 @@ class Judging:
         """The judges, in their order."""
         return tuple(judge.name for judge in self._judges)
 
-    def judge(self, record: Record, rubric: Sequence[RubricItem] = ()) -> Record:
-        """The record with every judge's opinions; one that has no answer is as it was."""
+    def judge(
+        self, record: Record, rubric: Sequence[RubricItem] = (), stop: Stop | None = None
+    ) -> Record:
+        """The record with every judge's opinions; one that has no answer is as it was.
+
+        `stop` ends what judges ask of a model; what they had not said then has failed.
+        """
         if record.ending != "answered":
             return record
         opinions = dict(record.opinions)
         replies: list[Reply] = list(record.replies)
         for judge in self._judges:
-            with self._transcript.listening(judge.name, record.repeat) as heard:
+            with self._transcript.listening(judge.name, record.repeat, stop) as heard:
                 opinions[judge.name] = tuple(opinions_of(judge, record))
                 if record.earlier:
                     opinions[f"{judge.name}/conversation"] = tuple(in_conversation(judge, record))

@@ -14,7 +14,7 @@ from evals.reporting.forms import plain_table, verdict
 from evals.scoring.measures import Measure
 
 _DIGITS = {"share": 3, "s": 2, "tokens": 0, "$": 4}
-_SHOWN = 5
+SHOWN = 5
 
 
 def table(changes: Sequence[Change]) -> Table:
@@ -30,14 +30,14 @@ def table(changes: Sequence[Change]) -> Table:
             _number(measure, change.after),
             _interval(change),
             str(change.difference.n),
-            f"{change.corrected:.3f}",
-            "-" if change.detectable is None else _number(measure, change.detectable),
+            "<.001" if change.corrected < 0.001 else f"{change.corrected:.3f}",
+            _detectable(change),
             verdict(change),
         )
     return found
 
 
-def lines(comparison: Comparison, shown: int | None = _SHOWN) -> Iterator[str]:
+def lines(comparison: Comparison, shown: int | None = SHOWN) -> Iterator[str]:
     """How many questions were compared, which were not, and what each measure won and lost.
 
     `shown` bounds how many questions are named; None: all of them. Only shares are told, since
@@ -62,23 +62,36 @@ def lines(comparison: Comparison, shown: int | None = _SHOWN) -> Iterator[str]:
 
 def gate_table(gate: Gate) -> Table:
     """A row for each measure that was checked."""
-    found = Table("measure", "before", "after", "difference, 95%", "margin", "n", "gate", "why")
+    found = plain_table(
+        "measure", "before", "after", "difference, 95%", "n", "sees", "margin", "gate"
+    )
     for one in gate.checked:
         change, measure = one.change, one.measure
         if change is None:
-            found.add_row(measure.name, "", "", "", "", "0", one.standing, one.reason)
+            found.add_row(measure.name, "", "", "", "0", "-", "", one.standing)
             continue
         found.add_row(
             measure.name,
             _number(measure, change.before),
             _number(measure, change.after),
             _interval(change),
-            _number(measure, change.margin or 0.0),
             str(change.difference.n),
+            _detectable(change),
+            _number(measure, change.margin or 0.0),
             one.standing,
-            one.reason,
         )
     return found
+
+
+def gate_lines(gate: Gate, shown: int | None = SHOWN) -> Iterator[str]:
+    """Why, of every measure whose loss is not simply excluded; what changed; and the outcome."""
+    for one in gate.checked:
+        if one.standing != "holds" or not (one.change and one.change.is_not_worse):
+            yield f"{one.measure.name} {one.standing}: {one.reason}"
+    yield from lines(gate.comparison, shown)
+    if gate.left_out:
+        yield f"not checked, too few questions: {', '.join(gate.left_out)}"
+    yield f"{gate.suite}: {gate.standing}"
 
 
 def as_json(comparison: Comparison) -> dict[str, Any]:
@@ -131,6 +144,10 @@ def _named(items: Sequence[str], shown: int | None) -> str:
 
 def _told(pair: Pair) -> str:
     return f"{pair.item} {pair.before:.2f} -> {pair.after:.2f}"
+
+
+def _detectable(change: Change) -> str:
+    return "-" if change.detectable is None else _number(change.measure, change.detectable)
 
 
 def _interval(change: Change) -> str:

@@ -11,7 +11,7 @@ from evals.record import Record
 from evals.reporting.report import Report
 from evals.reporting.svg import Frame, Point, shares, strip, up_to
 from evals.scoring.abstention import area_under_risk_coverage, risk_coverage
-from evals.scoring.calibration import Bin, calibration_error, reliability
+from evals.scoring.probabilities import Bin, calibration_error, equal_width, reliability
 from evals.scoring.scored import Scored
 from evals.stats import Mean, percentile
 
@@ -93,7 +93,8 @@ def calibration(report: Report) -> Plot | None:
     known = confident(report)
     if not known:
         return None
-    bins = reliability([c for c, _ in known], [right for _, right in known])
+    confidences, right = [c for c, _ in known], [right for _, right in known]
+    bins = reliability(confidences, right)
     most = max(one.n for one in bins)
     frame = Frame(shares("confidence"), shares("right"))
     drawn = frame.draw(
@@ -101,24 +102,24 @@ def calibration(report: Report) -> Plot | None:
         "Share of right answers by confidence; the diagonal is where the two are equal",
         frame.bars([(one.low, one.high, 0.2 * one.n / most) for one in bins], 2),
         frame.line([(0.0, 0.0), (1.0, 1.0)], 3),
-        frame.dots([((one.confidence, one.right), _told(one)) for one in bins]),
+        frame.dots([((one.probability, one.positive), _told(one)) for one in bins]),
     )
     rows = tuple(
         (
             f"{one.low:.1f} to {one.high:.1f}",
-            f"{one.confidence:.2f}",
-            f"{one.right:.2f}",
+            f"{one.probability:.2f}",
+            f"{one.positive:.2f}",
             str(one.n),
         )
         for one in bins
     )
-    error = calibration_error(bins)
+    error = float(calibration_error(confidences, right, equal_width(confidences))[0])
     return Plot(
         drawn,
         ((0, "share right"), (3, "where confidence is right"), (2, "bars: how many answers")),
         ("confidence", "mean", "right", "n"),
         rows,
-        f"Expected calibration error {error:.3f}." if error is not None else "",
+        f"Expected calibration error {error:.3f}.",
     )
 
 
@@ -160,7 +161,7 @@ def _cumulative(values: Sequence[float]) -> list[Point]:
 
 
 def _told(one: Bin) -> str:
-    return f"{one.n} answers of confidence {one.confidence:.2f}: {one.right:.2f} right"
+    return f"{one.n} answers of confidence {one.probability:.2f}: {one.positive:.2f} right"
 
 
 _ABOUT_RISK = "Share of wrong answers when the least confident ones are withheld"

@@ -14,6 +14,7 @@ from evals.scoring.scored import Scored
 from evals.scoring.statements import passages_of, statements_of
 
 _IN_LINE = 4  # measures beside a question
+_ON_RUBRIC = "/rubric"  # ends the name that opinions on the rubric are under
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +79,17 @@ class Sample:
     def values(self) -> str:
         """All measures as JSON, for the filter of the page."""
         return json.dumps({name: round(v, 4) for name, v in self.scored.values.items()})
+
+    @property
+    def on_rubric(self) -> list[tuple[str, str, Opinion]]:
+        """Each judge's opinion of each item of the rubric: judge, item, opinion."""
+        rubric = self.scored.item.asked.rubric
+        return [
+            (judge.removesuffix(_ON_RUBRIC), rubric[one.claim].name, one)
+            for judge, of in self.record.opinions.items()
+            for one in of
+            if judge.endswith(_ON_RUBRIC) and one.claim < len(rubric)
+        ]
 
     @property
     def answer(self) -> str:
@@ -152,7 +164,7 @@ def _claims(record: Record) -> Iterator[Said]:
             (judge, one)
             for judge, of in record.opinions.items()
             for one in of
-            if one.claim == place
+            if one.claim == place and not judge.endswith(_ON_RUBRIC)
         )
         yield Said(statement.text, verdict, relied, statement.unknown, opinions)
 

@@ -96,9 +96,11 @@ class Runner:
 
     def _record(self, item: Item, repeat: int, state: str) -> Record:
         self._check(state)
-        record = self._bounded(item, repeat)
-        self._check(state)
-        return self._plan.priced(self._judging.judge(record, item.asked.rubric))
+        with self._stops.new() as stop:
+            record = self._bounded(item, repeat, stop)
+            self._check(state)
+            judged = self._judging.judge(record, item.asked.rubric, stop)
+        return self._plan.priced(judged)
 
     def _check(self, state: str) -> None:
         """Before a question and after it: no answer is of two states of an index."""
@@ -108,16 +110,15 @@ class Runner:
                 remedy="Begin another run with --new-run; this one keeps what was asked before.",
             )
 
-    def _bounded(self, item: Item, repeat: int) -> Record:
+    def _bounded(self, item: Item, repeat: int, stop: Stop) -> Record:
         """A question that is ended when its time is up; it has failed, whatever had come."""
-        with self._stops.new() as stop:
-            clock = threading.Timer(self._plan.timeout, stop.give)
-            clock.daemon = True
-            clock.start()
-            try:
-                record = self._subject.ask(item, repeat, stop)
-            finally:
-                clock.cancel()
+        clock = threading.Timer(self._plan.timeout, stop.give)
+        clock.daemon = True
+        clock.start()
+        try:
+            record = self._subject.ask(item, repeat, stop)
+        finally:
+            clock.cancel()
         if not stop.given:
             return record
         reason = f"it took longer than {self._plan.timeout:g} s"

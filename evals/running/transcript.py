@@ -12,6 +12,7 @@ from pathlib import Path
 
 from evals.record import Reply
 from rag.answering.exchange import Completion, Generator, Request, silent
+from rag.answering.stop import Stop
 from rag.index.disk import write_durably
 
 
@@ -45,11 +46,15 @@ class Replies:
 
 
 class Heard:
-    """The replies of one asking; `repeat` is part of what they are kept under."""
+    """The replies of one asking; `repeat` is part of what they are kept under.
 
-    def __init__(self, of: str, repeat: int) -> None:
+    `stop`, where there is one, ends every request of the asking.
+    """
+
+    def __init__(self, of: str, repeat: int, stop: Stop | None = None) -> None:
         self.of = of
         self.repeat = repeat
+        self.stop = stop
         self.replies: list[Reply] = []
 
 
@@ -64,10 +69,10 @@ class Transcript:
         self._here = threading.local()
 
     @contextmanager
-    def listening(self, of: str, repeat: int) -> Iterator[list[Reply]]:
-        """All replies to this thread until the block ends, in their order."""
+    def listening(self, of: str, repeat: int, stop: Stop | None = None) -> Iterator[list[Reply]]:
+        """All replies to this thread until the block ends, in their order; `stop` ends them."""
         before: Heard | None = getattr(self._here, "heard", None)
-        heard = self._here.heard = Heard(of, repeat)
+        heard = self._here.heard = Heard(of, repeat, stop)
         try:
             yield heard.replies
         finally:
@@ -90,6 +95,7 @@ class Transcript:
             yield _again(known)
             return
         listener = _Listener(heard, inner.name, prompt)
+        request = replace(request, stop=heard.stop) if heard.stop else request
         try:
             for piece in inner.stream(request, notify):
                 listener.hear(piece)

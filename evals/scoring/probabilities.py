@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +37,39 @@ def equal_mass(probabilities: Sequence[float], bins: int = BINS) -> Places:
     _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
     middle = np.cumsum(counts) - counts / 2  # how many lie below each value, half of its own
     return np.minimum((middle / len(values) * bins).astype(np.int64), bins - 1)[place]
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """Cases of like probability: its mean, the share that came true, and how many they are."""
+
+    low: float
+    high: float
+    probability: float
+    positive: float
+    n: int
+
+
+def reliability(
+    probabilities: Sequence[float], positive: Sequence[bool], bins: int = BINS
+) -> list[Bin]:
+    """The bins of one width that hold cases, lowest first (DeGroot and Fienberg 1983).
+
+    Raises:
+        ValueError: see `brier`.
+    """
+    values, outcomes = _pairs(probabilities, positive)
+    places = equal_width(probabilities, bins)
+    return [
+        Bin(
+            place / bins,
+            (place + 1) / bins,
+            float(values[places == place].mean()),
+            float(outcomes[places == place].mean()),
+            int((places == place).sum()),
+        )
+        for place in np.unique(places).tolist()
+    ]
 
 
 def calibration_error(
@@ -73,10 +107,15 @@ def brier(probabilities: Sequence[float], positive: Sequence[bool]) -> float:
 
 
 def _gaps(probabilities: Sequence[float], positive: Sequence[bool]) -> Values:
+    values, outcomes = _pairs(probabilities, positive)
+    return np.asarray(outcomes - values, dtype=np.float64)
+
+
+def _pairs(probabilities: Sequence[float], positive: Sequence[bool]) -> tuple[Values, Values]:
     values = _checked(probabilities)
     if len(values) != len(positive):
         raise ValueError(f"{len(positive)} outcomes for {len(values)} probabilities")
-    return np.asarray(np.asarray(positive, dtype=np.float64) - values, dtype=np.float64)
+    return values, np.asarray(positive, dtype=np.float64)
 
 
 def _checked(probabilities: Sequence[float]) -> Values:
