@@ -67,6 +67,8 @@ def evals(*arguments: str | Path, typed: str = "", **variables: str) -> Ran:
         ("What do the authors train TinyOwl on?", "Heron", HERON, [], ["alone"]),
         ("What is the proposed method trained on?", "Heron", HERON, [], ["alone"]),
         ("What corpus did we use for TinyOwl?", "Heron", HERON, [], ["alone"]),
+        ("How long were runs in the benchmark?", "12 hours", HERON, [], ["alone"]),
+        ("What is the problem being studied?", "Heron", HERON, [], ["alone"]),
         ("What is TinyOwl trained on according to S2?", "Heron", HERON, [], ["alone"]),
         ("Name the corpus of TinyOwl.", "Heron", HERON, [], ["form"]),
         ("Which corpus?", "Heron", HERON, [], ["form"]),
@@ -176,6 +178,23 @@ def three() -> list[Reviewed]:
         Draft(OWLS, "What nDCG@10 does TinyOwl reach?", "0.71", SCORE),
     ]
     return [reviewable(row, n, 1, []) for n, row in enumerate(rows, start=1)]
+
+
+@pytest.mark.parametrize(
+    ("answer", "named", "evidence"),
+    [
+        ("12 hours", HERON, [HERON]),
+        ("12 hours", SCORE, [HERON]),  # the model named a neighbour
+        ("12 hours", "", [HERON]),
+        ("13 hours", SCORE, [SCORE]),
+        ("13 hours", "", []),
+    ],
+)
+def test_the_evidence_is_the_sentence_that_says_it(
+    answer: str, named: str, evidence: list[str]
+) -> None:
+    draft = Draft(OWLS, "How long was TinyOwl trained?", answer, named)
+    assert reviewable(draft, 1, None, []).draft["evidence"] == evidence
 
 
 def test_a_review_file_is_read_as_it_was_written(tmp_path: Path) -> None:

@@ -24,9 +24,20 @@ _POINTS_AT_PAPER = re.compile(
     r"(?:\w+\s+)?(?:methods?|frameworks?|models?|approach(?:es)?|algorithms?|systems?|techniques?)\b"
     r"|\b(?:the|this)\s+(?:methods?|frameworks?|approach|algorithm)\b(?!\s+(?:of|for|that|called|named"
     r"|in|by|used|to)\b)"
+    r"|\b(?:the|this)\s+(?:benchmark|data ?set|experiments?|evaluation|analysis)\s*\?$"
     r"|\b(?:we|our|us)\b|\baccording to\b|\bS\d+\b",
     re.IGNORECASE,
 )
+
+
+_GENERIC = frozenset(
+    terms(
+        "problem study studied paper method approach framework model system result finding main "
+        "key propose proposed new novel name purpose goal aim challenge limitation question answer "
+        "work technique algorithm solution contribution introduce introduced present used address "
+        "phenomenon outcome conclusion benefit advantage term called tested evaluated formalization"
+    )
+)  # what the question of any paper may be made of
 
 
 def check(question: str, answer: str, sentence: str, others: Iterable[str]) -> dict[str, bool]:
@@ -35,15 +46,16 @@ def check(question: str, answer: str, sentence: str, others: Iterable[str]) -> d
     - `evidence`: the sentence that it names is there;
     - `answer`: its numbers and names stand in that sentence, and most of its words;
     - `hidden`: the question does not tell the answer;
-    - `alone`: it can be understood without seeing the paper;
+    - `alone`: it can be understood without seeing the paper: it does not point at it, and names
+      something besides what every paper has;
     - `form`: it is a question of several words with a short answer;
     - `new`: no question of `others` has nearly the same words.
     """
     return {
         "evidence": bool(sentence),
-        "answer": bool(sentence) and _stands(answer, sentence),
+        "answer": bool(sentence) and stands(answer, sentence),
         "hidden": not _tells(question, answer),
-        "alone": not _POINTS_AT_PAPER.search(question),
+        "alone": _is_alone(question),
         "form": _is_formed(question, answer),
         "new": not any(_same(question, other) for other in others),
     }
@@ -54,8 +66,12 @@ def passes(checks: dict[str, bool]) -> bool:
     return all(checks.values())
 
 
-def _stands(answer: str, sentence: str) -> bool:
-    """By the product's own check of claims, or as the number that it is."""
+def _is_alone(question: str) -> bool:
+    return not _POINTS_AT_PAPER.search(question) and not set(terms(question)) <= _GENERIC
+
+
+def stands(answer: str, sentence: str) -> bool:
+    """Whether a sentence says it, by the product's check of claims or as the number that it is."""
     if is_quantity(answer):
         return matches(answer, sentence)
     passage = Passage("", "", sentence)

@@ -17,7 +17,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from evals import suite
 from evals.drafting.asking import Draft
-from evals.drafting.checks import check, passes
+from evals.drafting.checks import check, passes, stands
+from evals.matching import holds
 from evals.trec import lines_of
 from rag.errors import InputError, UsageError
 from rag.index.disk import write_durably
@@ -72,16 +73,21 @@ class _Form(BaseModel):
 
 
 def reviewable(draft: Draft, number: int, rank: int | None, others: Iterable[str]) -> Reviewed:
-    """A draft as a line of the review file; `number` counts those of its paper from 1."""
+    """A draft as a line of the review file; `number` counts those of its paper from 1.
+
+    Where the sentence that the model named does not say the answer and another of the paper does,
+    that one is the evidence: small models often name a neighbour.
+    """
+    sentence = _evidence(draft)
     line = {
         "id": f"{draft.paper.id}-{number}",
         "question": draft.question,
         "paper_ids": [draft.paper.id],
         "answers": [draft.answer],
-        "evidence": [draft.sentence] if draft.sentence else [],
+        "evidence": [sentence] if sentence else [],
         "kind": "drafted",
     }
-    return Reviewed(line, check(draft.question, draft.answer, draft.sentence, others), rank)
+    return Reviewed(line, check(draft.question, draft.answer, sentence, others), rank)
 
 
 def read_review(path: Path) -> list[Reviewed]:
@@ -133,6 +139,13 @@ def write_suite(path: Path, drafts: Sequence[Reviewed]) -> int:
     text = "".join(f"{json.dumps(one, ensure_ascii=False)}\n" for one in accepted)
     write_durably(path, text)
     return len(accepted)
+
+
+def _evidence(draft: Draft) -> str:
+    if draft.sentence and stands(draft.answer, draft.sentence):
+        return draft.sentence
+    others = (one.text for one in draft.paper.sentences)
+    return next((one for one in others if holds(one, draft.answer)), draft.sentence)
 
 
 def _ids(path: Path) -> set[str]:
