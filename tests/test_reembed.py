@@ -414,17 +414,20 @@ POINTS = {
 
 @pytest.mark.parametrize("name", POINTS)
 def test_a_run_killed_at_any_point_leaves_an_index_that_answers_and_is_completed(
-    large: Library, name: str
+    sound: Library, tmp_path: Path, name: str
 ) -> None:
     rng = random.Random(name)
-    library = large
-    texts = library.texts()
-    hits = 0
-    for _ in range(3):
-        hits += killed(library, POINTS[name], rng)
-        for topic in rng.sample(TOPICS, 3):
-            assert best(library, topic) == abstract(topic)
-        assert library.texts() == texts
+    texts = sound.texts()
+    for attempt in range(10):  # a run may be over before it is hit, and then another is begun
+        library = sound.copy(tmp_path / str(attempt))
+        hits = 0
+        for _ in range(3):
+            hits += killed(library, POINTS[name], rng)
+            for topic in rng.sample(TOPICS, 3):
+                assert best(library, topic) == abstract(topic)
+            assert library.texts() == texts
+        if hits:
+            break
     assert hits
     if served(library) == NEW and rng.random() < 0.5:
         library.like(other()).index()
