@@ -17,7 +17,7 @@ from rag.index.report import Conflict, Report
 from rag.retrieval.fusion import LISTS
 from rag.retrieval.query import Query
 from rag.retrieval.search import Found
-from rag.schema import Answer, Citation, Claim, Evidence, Hit, Metadata, Nearest, Paper
+from rag.schema import Answer, Citation, Claim, Evidence, Hit, Metadata, Nearest, Paper, Table
 
 Json = dict[str, Any]
 
@@ -37,12 +37,17 @@ def answer(result: Answer) -> Json:
     """The result of `rag ask` and `rag summarize`."""
     return {
         "question": result.question,
+        "kind": result.kind,
         "status": result.status,
+        "confidence": _rounded(result.confidence),
         "text": result.text,
         "claims": [_claim(claim, result.citations) for claim in result.claims],
         "citations": [_citation(citation) for citation in result.citations],
         "dropped": [asdict(dropped) for dropped in result.dropped],
+        "missing": result.missing,
         "nearest": [_nearest(nearest) for nearest in result.nearest],
+        "coverage": result.coverage and asdict(result.coverage),
+        "table": result.table and _table(result.table, result.citations),
         "manifest": dict(result.manifest),
         "note": result.note,
         "complete": result.complete,
@@ -193,11 +198,25 @@ def _claim(claim: Claim, citations: tuple[Citation, ...]) -> Json:
         "text": claim.text,
         "citations": list(claim.citations),
         "verdict": claim.verdict,
+        "probability": _rounded(claim.probability),
+        "reason": claim.reason,
         "support": [
             {"number": numbers[item.paper_id], "start": item.start, "end": item.end}
             for item in claim.support
         ],
     }
+
+
+def _table(table: Table, citations: tuple[Citation, ...]) -> Json:
+    rows = [
+        {**paper_head(row.paper), "cells": [cell and _claim(cell, citations) for cell in row.cells]}
+        for row in table.rows
+    ]
+    return {"columns": list(table.columns), "rows": rows}
+
+
+def _rounded(probability: float | None) -> float | None:
+    return None if probability is None else round(probability, 4)
 
 
 def _citation(citation: Citation) -> Json:

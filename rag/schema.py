@@ -13,6 +13,10 @@ from typing import Literal
 
 Status = Literal["answered", "partial", "abstained"]
 Verdict = Literal["supported", "partly", "unsupported", "contradicted"]
+Kind = Literal[
+    "fact", "yes_no", "definition", "quantity", "comparison", "list", "count", "agreement",
+    "summary", "overview", "talk",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,13 +109,16 @@ class Hit:
 class Claim:
     """A sentence of an answer, the numbers of its citations and what checking it gave.
 
-    `support` holds the very sentences that it relies on.
+    `support` holds the very sentences that it relies on, `probability` how likely they say it,
+    and `reason` what they lack where the verdict is not `supported`.
     """
 
     text: str
     citations: tuple[int, ...]
     verdict: Verdict
     support: tuple[Evidence, ...] = ()
+    probability: float | None = None
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +147,30 @@ class Nearest:
 
 
 @dataclass(frozen=True, slots=True)
+class Row:
+    """A row of a table: a paper, and for each column a claim or None where it does not say."""
+
+    paper: Paper
+    cells: tuple[Claim | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """What several papers say of the same things."""
+
+    columns: tuple[str, ...]
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """How many papers of the collection were looked at, one by one, for an answer."""
+
+    checked: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """What is shown for a question. Citation numbers run 1..n in order of first use.
 
@@ -147,6 +178,11 @@ class Answer:
     so that it can be replayed and compared. `note` tells the reader what went otherwise than
     asked; it is empty when all went well. `complete` is false where the writing broke off, and
     then the claims are those that had come.
+
+    `kind` is what the question was taken for. `confidence` is the probability that the collection
+    answers it, None where that was not estimated. `missing` says what an abstention did not find.
+    `coverage` goes with answers about the whole collection, `table` with comparisons; the cells of
+    a table are among the claims.
     """
 
     question: str
@@ -159,3 +195,8 @@ class Answer:
     manifest: Mapping[str, object]
     note: str = ""
     complete: bool = True
+    kind: Kind = "fact"
+    confidence: float | None = None
+    missing: str = ""
+    coverage: Coverage | None = None
+    table: Table | None = None

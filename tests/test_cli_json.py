@@ -16,6 +16,7 @@ from library import abstract
 
 MODEL = "The manifest of an answer that a model wrote"
 OPEN = {"origins"}  # their keys are names of settings, whichever were set
+NULLABLE = {"confidence", "probability", "coverage", "table"}
 
 
 def forms() -> dict[str, list[Any]]:
@@ -35,6 +36,8 @@ FORMS = forms()
 
 def differences(value: Any, example: Any, place: str = "") -> Iterator[str]:
     """Where a value is not of its example's form."""
+    if value is None and place.rpartition(".")[2] in NULLABLE:
+        return
     if isinstance(example, dict) and isinstance(value, dict):
         if place.rpartition(".")[2] in OPEN:
             yield from (f"{place}.{k}" for k, v in value.items() if not isinstance(v, str))
