@@ -92,11 +92,12 @@ def show_events(events: Iterator[Event]) -> Answer:
             answer = event.answer
     if answer is None:
         raise RuntimeError("the events ended without an answer")
-    _show_rest(answer)
+    show_rest(answer)
     return answer
 
 
-def _show_rest(answer: Answer) -> None:
+def show_rest(answer: Answer) -> None:
+    """What stands behind the claims: notes, sources, what was left out, papers near by."""
     if not answer.claims:
         out.print(answer.text)
     if answer.note:

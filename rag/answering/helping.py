@@ -8,6 +8,7 @@ from rag.answering.finding import Finder
 from rag.answering.generation import Generator
 from rag.answering.parts import choice_of
 from rag.answering.reranking import ModelReranker
+from rag.answering.rows import ModelRows, QuotingRows, RowReader
 from rag.config import Config
 from rag.retrieval.evidence import Budget
 from rag.retrieval.search import Searcher
@@ -56,6 +57,13 @@ def finder_of(config: Config, searcher: Searcher, generator: Generator | None) -
         tuple(ModelExpander(asker, step) for step in _steps(config)),
         ModelReranker(asker, below) if by_itself or config.rerank == "llm" else None,
     )
+
+
+def rows_of(config: Config, generator: Generator | None) -> RowReader:
+    """Who reads papers for a table: the model, within the time of an answer for each, or nobody."""
+    if generator is None:
+        return QuotingRows()
+    return ModelRows(Asker(generator, config.answer_timeout, config.prompts))
 
 
 def _steps(config: Config) -> list[str]:
