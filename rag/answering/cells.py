@@ -13,6 +13,9 @@ from rag.text import legible, terms
 BOUND = 0.9
 """The score from which a sentence is taken to say what a known column asks for."""
 
+LEAST = 0.3
+"""The same where every abstract says it, so that only the best sentence is looked for."""
+
 NEAR = 0.45
 """The cosine from which a sentence is taken to say it where only a name describes the column."""
 
@@ -20,8 +23,8 @@ _STRONG, _WEAK, _LIKE, _EARLIER, _MORE = 1.0, 0.3, 0.4, 0.7, 0.15
 _SHORTEST = 12  # characters of a clause that can be understood
 _LONGEST = 160  # of a value; a longer one is no better than its clause
 _EARLIER_WORK = re.compile(
-    r"^(?:existing|prior|previous|recent|current|conventional|traditional|however, existing|"
-    r"a common|while (?:previous|recent|existing)|despite|recent works?)\b"
+    r"^(?:while|existing|prior|previous|recent|current|conventional|traditional|however, existing|"
+    r"a common|despite|recent works?)\b"
     r"|\b(?:existing|prior|previous) (?:\w+ )?(?:work|methods?|approaches|remedies|research)\b"
     r".{0,40}\b(?:fail|ignore|rely|derive|typically|usually|often|lack)",
     re.IGNORECASE,
@@ -56,7 +59,7 @@ def quoted(paper: Paper, column: Column, similarities: Sequence[float]) -> Quote
         )
     ]
     best, place = max(scored, default=(0.0, 0))
-    if best < BOUND:
+    if best < (LEAST if column.always else BOUND):
         return None
     sentence = paper.sentences[-place]
     evidence = Evidence(paper.id, -place, sentence.text, sentence.start, sentence.end, best)

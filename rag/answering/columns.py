@@ -22,7 +22,8 @@ class Column:
     A sentence with a word of `strong` says it, one of `weak` may. `value` finds the words that are
     the cell in such a sentence, in its group `v`. `late` is what standing at the end of an abstract
     adds, negative where it is said at the beginning. `own`: what is said of earlier work does not
-    count. `known` is false for a column that only its name describes.
+    count. `always`: every abstract says it somewhere. `known` is false for a column that only its
+    name describes.
     """
 
     name: str
@@ -32,6 +33,7 @@ class Column:
     value: re.Pattern[str] = _NEVER
     late: float = 0.0
     own: bool = True
+    always: bool = False
     known: bool = field(default=True, compare=False)
 
 
@@ -95,16 +97,18 @@ _KNOWN: Mapping[str, Column] = {
         "method",
         "the method, model, framework or algorithm that the paper proposes or studies",
         _words(
-            rf"(?:we|this (?:paper|work))\b.{{0,80}}?\b{_PROPOSES}|we (?:\w+ )?(?:study|evaluate)"
-            r"|address (?:\w+ ){1,3}with|this (?:paper|work) shows|we (?:show|recover|formalize)"
+            rf"we\b[^,;]{{0,100}}?\b{_PROPOSES}\b|this (?:paper|work)\b.{{0,30}}?\b{_PROPOSES}s?\b"
+            r"|address (?:\w+ ){1,3}with"
         ),
         _words(
             r"is an? (?:[\w-]+ ){0,6}(?:method|framework|model|algorithm|approach|system|retriever)"
-            r"|our (?:method|approach|framework|formulation)|we (?:prove|analy[sz]e)"
-            r"|named|called|dubbed|employs|uses"
+            r"|our (?:method|approach|framework|formulation)|this (?:paper|work) shows"
+            r"|we (?:\w+ )?(?:prove|analy[sz]e"
+            r"|study|evaluate|recover|formalize|adopt|derive|define)|named|called|dubbed|employs|uses"
         ),
         re.compile(rf"\b{_PROPOSES}s?,? (?P<v>.{{3,}}?){_END}|\bis (?P<w>an? .{{3,}}?){_END}"),
         late=-0.2,
+        always=True,
     ),
     "dataset": Column(
         "dataset",
@@ -139,13 +143,15 @@ _KNOWN: Mapping[str, Column] = {
         "metric",
         "the metric by which quality is measured, such as accuracy or success rate",
         _words(
-            r"accurac\w+|acc\b|f1|auroc|auc\b|rank-1|recall\b|(?<!point )(?<!-)precision|ndcg|bleu"
+            r"(?-i:[A-Z]{2,6}) \d+\.\d|\d+(?:\.\d+)?\\?%? (?:[\w-]+ )?(?-i:[A-Z]{3,6})\b"
+            r"|accurac\w+|acc\b|f1|auroc|auc\b|rank-1|recall\b|(?<!point )(?<!-)precision|ndcg|bleu"
             r"|rouge|miou|fid\b|ssim|lpips|psnr|perplexity|success[- ]rates?|pass@\w+"
             r"|(?:mean|average|cumulative|highest) (?:\w+ )?(?:rewards?|returns?)|sample efficiency"
             r"|correctness|completeness|latency|throughput|time complexity|complexity bounds?"
             r"|error rates?|excess risk|wall(?:-clock)? time|win rates?|t?flops"
-            r"|(?:reconstruction|prediction|generation|image|sample) (?:quality|scores?)|regret"
-            r"|(?:recovery|compute|detection) costs?|detection performance"
+            r"|(?:reconstruction|prediction|generation|image|sample) (?:quality|scores?)|regret\b"
+            r"|(?:training|data|parameter) efficiency|(?:recovery|compute|detection) costs?"
+            r"|detection performance"
         ),
         _words(r"metrics?|scores?|points?|measured (?:by|in)|rates?"),
         late=0.3,
@@ -157,7 +163,8 @@ _KNOWN: Mapping[str, Column] = {
             rf"{_AMOUNT}\s?(?:\\?%|\$?\\times|×|points|pp\b|percent)"
             r"|outperform\w*|surpass\w*|improv(?:es?|ed|ing|ements?)|achiev(?:es?|ed|ing)"
             r"|reduc(?:es?|ed|ing)|state-of-the-art|superior|matches|match or"
-            r"|we (?:\w+ )?(?:find|prove)|(?:prove|establish|guarantee) (?:that|the|to)|derive|guarantees?|converges?"
+            r"|we (?:\w+ )?(?:find|prove)|(?:prove|establish|guarantee) (?:that|the|to)"
+            r"|derive|guarantees?|converges?"
         ),
         _words(
             r"experiment\w*|results?|evaluations?|empirical\w*|consistently|competitive|higher"
@@ -189,6 +196,7 @@ _KNOWN: Mapping[str, Column] = {
         _words(r"however|yet|critical|difficult|task of|aims? to|crucial|important"),
         late=-0.5,
         own=False,
+        always=True,
     ),
     "limitation": Column(
         "limitation",
@@ -236,7 +244,8 @@ _KNOWN: Mapping[str, Column] = {
         "what is proved: guarantees, bounds, convergence",
         _words(
             r"prove[sdn]?|proofs?|theorems?|guarantees?"
-            r"|(?:lower|upper|complexity|stability|error) bounds?|converge(?:s|nce)|derive|theoretical(?:ly)?"
+            r"|(?:lower|upper|complexity|stability|error) bounds?|converge(?:s|nce)|derive"
+            r"|theoretical(?:ly)?"
         ),
         _words(r"theory|bounds?|optimal(?:ity)?|consistency|formaliz\w+"),
     ),

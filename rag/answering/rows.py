@@ -76,7 +76,9 @@ class QuotingRows:
         ]
         return Read(
             tuple(
-                one and Cell(one.text, ((subject.paper, one.evidence),), Judgement("supported"))
+                Cell(one.text, ((subject.paper, one.evidence),), Judgement("supported"))
+                if one
+                else None
                 for one in found
             )
         )
