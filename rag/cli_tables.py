@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -23,6 +23,7 @@ from rag.flags import (
 )
 
 if TYPE_CHECKING:
+    from rag.answering.asking import Reading
     from rag.answering.events import Event
 
 COMPARE_EPILOG = (
@@ -66,7 +67,7 @@ def compare(
     from rag.answering.assistant import Assistant
 
     with Assistant.from_config(config, _notify) as assistant:
-        events = assistant.compare(papers, columns, notify=_waits())
+        events = assistant.tables.compare(papers, columns, _reading())
         _show(events, form, as_json=as_json)
 
 
@@ -102,7 +103,9 @@ def extract(
     names = {"venue": venue, "author": author, "source": source}
     filters = filters_of(year=year, since=since, until=until, **names)
     with Assistant.from_config(config, _notify) as assistant:
-        events = assistant.extract(topic, columns, limit=k, filters=filters, notify=_waits())
+        events = assistant.tables.extract(
+            topic, columns, limit=k, filters=filters, reading=_reading()
+        )
         _show(events, form, as_json=as_json)
 
 
@@ -112,14 +115,11 @@ def _refuse_both(form: str | None, *, as_json: bool) -> None:
 
 
 def _show(events: Iterator[Event], form: str | None, *, as_json: bool) -> None:
-    from rag import jsonform, terminal_table
+    from rag import jsonform, terminal
     from rag.answering.assistant import last_answer
     from rag.answering.tableform import as_csv, markdown_document
 
-    if not (form or as_json):
-        answer = terminal_table.show_table_events(events)
-    else:
-        answer = last_answer(events)
+    answer = last_answer(events) if form or as_json else terminal.show_events(events)
     if as_json:
         print_json(jsonform.answer(answer))
     elif form and answer.table is not None:
@@ -132,9 +132,11 @@ def _show(events: Iterator[Event], form: str | None, *, as_json: bool) -> None:
         raise AnswerIncomplete(f"The table is incomplete: {answer.note}", partial=answer.text)
 
 
-def _waits() -> Callable[[str], None] | None:
-    """Who hears of each paper as it is read: a person at a terminal."""
-    return _notify if sys.stderr.isatty() else None
+def _reading() -> Reading:
+    """A person at a terminal hears of each paper as it is read."""
+    from rag.answering.asking import Reading
+
+    return Reading(_notify) if sys.stderr.isatty() else Reading()
 
 
 def _notify(text: str) -> None:

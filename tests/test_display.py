@@ -38,6 +38,7 @@ HOSTILE = [
 OUR_TAGS = {
     *("section", "h2", "h3", "p", "sup", "a", "span", "div", "article", "br"),
     *("mark", "details", "summary", "ul", "li", "strong", "em"),
+    *("table", "tr", "th", "td"),
 }
 OUR_ATTRIBUTES = {"class", "id", "title", "href"}
 SHORT = [text for text in HOSTILE if len(text) < 300]

@@ -57,8 +57,9 @@ ORDER = (
     "answering.abstention answering.events answering.asking answering.expanding "
     "answering.columns answering.cells answering.rows answering.tableform "
     "answering.reranking answering.finding answering.writing answering.parts answering.served "
-    "answering.helping answering.work answering.tabling answering.assistant answering "
-    "export history llamaindex server display jsonform batch terminal terminal_table doctor "
+    "answering.helping answering.work answering.tabling answering.comparing "
+    "answering.tables answering.assistant answering "
+    "export history llamaindex server display jsonform batch terminal_table terminal doctor "
     "exits flags cli_papers cli_models cli_reembed cli_tables cli"
 ).split()
 

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import Self
 
 from rag.answering.abstention import holds_nothing
-from rag.answering.asking import Reading
-from rag.answering.columns import DEFAULT, read_columns
+from rag.answering.asking import Asker, Reading
 from rag.answering.disclosure import disclosure
 from rag.answering.events import Done, Event
 from rag.answering.exchange import Generator, silent
 from rag.answering.finding import Finder
-from rag.answering.helping import budget_of, finder_of, rows_of
+from rag.answering.helping import asker_of, budget_of, finder_of
 from rag.answering.parts import built_with, embedder_of, generator_of, vectors_of, writing
 from rag.answering.prompting import label
-from rag.answering.rows import QuotingRows, RowReader
 from rag.answering.served import as_wanted, with_model
 from rag.answering.stop import Stop
-from rag.answering.tableform import name_of
-from rag.answering.tabling import Tabling, compared, gathered, subjects
+from rag.answering.tables import Tables
 from rag.answering.work import Work
 from rag.answering.writing import Task, Writer
 from rag.config import Config
@@ -37,7 +33,7 @@ from rag.retrieval.fusion import Weights
 from rag.retrieval.lookup import find_paper
 from rag.retrieval.query import Question, read_question
 from rag.retrieval.search import Found, Searcher
-from rag.schema import Answer, Coverage, Evidence, Paper
+from rag.schema import Answer, Evidence, Paper
 
 _CLAIMS = 3
 _SUMMARY_CLAIMS = 4
@@ -54,15 +50,16 @@ class Assistant:
         reader: IndexReader,
         finder: Finder,
         writer: Writer,
-        rows: RowReader | None = None,
+        asker: Asker | None = None,
     ) -> None:
-        """`rows` reads papers for tables; without it they are quoted."""
+        """`asker` puts short questions to the model that writes; without it none is put."""
         self.config = config
-        self._rows = rows or QuotingRows()
         self._reader = reader
         self._finder = finder
         self._writer = writer
         self._budget = budget_of(config)
+        self._asker = asker
+        self.tables = Tables(config, reader, finder, writer, asker)
 
     @classmethod
     def from_config(
@@ -115,12 +112,13 @@ class Assistant:
         generator = generator_of(config)
         generator = None if generator is None else wrap(generator)
         finder = finder_of(config, Searcher(reader, weights), generator)
-        return cls(config, reader, finder, writing(generator, config), rows_of(config, generator))
+        asker = asker_of(config, generator)
+        return cls(config, reader, finder, writing(generator, config), asker)
 
     def speaking_as(self, persona: str) -> Self:
         """The same assistant with another persona: index and model are shared, and closed once."""
         config = self.config.model_copy(update={"persona": persona})
-        return type(self)(config, self._reader, self._finder, self._writer, self._rows)
+        return type(self)(config, self._reader, self._finder, self._writer, self._asker)
 
     @property
     def writer_name(self) -> str:
@@ -224,65 +222,6 @@ class Assistant:
         work = Work(self.config, self._writer, title, *described, notify=notify)
         sentences = tuple(label([(paper, e) for e in evidence]))
         yield from work.write(Task("summary", _SUMMARISE, sentences, _SUMMARY_CLAIMS))
-
-    def compare(
-        self,
-        references: Sequence[str],
-        columns: str = DEFAULT,
-        *,
-        notify: Callable[[str], None] | None = None,
-        stop: Stop | None = None,
-    ) -> Iterator[Event]:
-        """A table of 2 to 12 papers, named as for `summarize`; a cell for each of the columns.
-
-        Raises:
-            UsageError: too few or too many papers or columns.
-            PaperNotFound: no paper, or several, answer to a reference.
-        """
-        wanted = read_columns(columns)
-        with self._reader.state() as state:
-            papers = compared(state, references)
-            given = subjects(state, papers, wanted)
-            described = (state.name, state.embedding_model)
-        title = f"Compare {', '.join(name_of(paper) for paper in papers)}: {columns}"
-        empty = Work(self.config, self._writer, title, *described).abstain().answer
-        tabling = Tabling(wanted, self._rows, Reading(notify or silent, stop or Stop()))
-        yield from tabling.fill(given, empty, "comparison")
-
-    def extract(
-        self,
-        topic: str | None,
-        columns: str = DEFAULT,
-        *,
-        limit: int | None = None,
-        filters: Sequence[Filter] = (),
-        notify: Callable[[str], None] | None = None,
-        stop: Stop | None = None,
-    ) -> Iterator[Event]:
-        """A table of the papers on a topic; without one, of all that pass the filters.
-
-        Raises:
-            UsageError: as `search`, or too many columns.
-            IndexUnusable: there is no index to search.
-        """
-        wanted = read_columns(columns)
-        reading = Reading(notify or silent, stop or Stop())
-        found = None if topic is None else self._on_topic(topic, limit, filters, reading)
-        with self._reader.state() as state:
-            papers = gathered(state, found, filters)
-            given = subjects(state, papers, wanted)
-            described, total = (state.name, state.embedding_model), state.snapshot.size()
-        title = f"{topic or 'All papers'}: {columns}"
-        empty = Work(self.config, self._writer, title, *described, found).abstain().answer
-        empty = replace(empty, coverage=Coverage(len(papers), total))
-        yield from Tabling(wanted, self._rows, reading).fill(given, empty, "list")
-
-    def _on_topic(
-        self, topic: str, limit: int | None, filters: Sequence[Filter], reading: Reading
-    ) -> Found:
-        asked = read_question(topic, max_chars=self.config.max_question_chars)
-        limit = self.config.top_k if limit is None else limit
-        return self._finder.find(asked, limit, reading, filters=filters)
 
     def papers(self, paper_ids: Iterable[str]) -> dict[str, Paper]:
         """Those of the named papers that there are, by id."""

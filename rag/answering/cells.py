@@ -16,10 +16,11 @@ BOUND = 0.9
 LEAST = 0.3
 """The same where every abstract says it, so that only the best sentence is looked for."""
 
-NEAR = 0.45
+NEAR = 0.55
 """The cosine from which a sentence is taken to say it where only a name describes the column."""
 
 _STRONG, _WEAK, _LIKE, _EARLIER, _MORE = 1.0, 0.3, 0.4, 0.7, 0.15
+_APART = 2  # words that may stand between those of a column's name
 _SHORTEST = 12  # characters of a clause that can be understood
 _LONGEST = 160  # of a value; a longer one is no better than its clause
 _EARLIER_WORK = re.compile(
@@ -70,7 +71,7 @@ def score(sentence: str, column: Column, likeness: float, place: float) -> float
     """How surely a sentence says what a column asks for; from BOUND on it is taken to.
 
     A known column goes by its cue words, by where in the abstract it is said (`place`, 0 to 1) and
-    by meaning. Of any other the sentence must have all words, or come near it in meaning.
+    by meaning. Of any other the sentence must have all words together, or come near it in meaning.
     """
     if not column.known:
         return _by_name(sentence, column, likeness)
@@ -82,9 +83,10 @@ def score(sentence: str, column: Column, likeness: float, place: float) -> float
 
 
 def _by_name(sentence: str, column: Column, likeness: float) -> float:
-    wanted, held = set(terms(column.description)), set(terms(sentence))
-    if wanted and wanted <= held:
-        return BOUND + likeness
+    wanted, held = set(terms(column.description)), terms(sentence)
+    spans = (held[start : start + len(wanted) + _APART] for start in range(len(held)))
+    if wanted and any(wanted <= set(span) for span in spans):
+        return BOUND + max(likeness, 0.0)
     return BOUND + likeness - NEAR
 
 

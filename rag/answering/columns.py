@@ -70,11 +70,9 @@ def column(name: str) -> Column:
 
 def known_in(text: str) -> tuple[str, ...]:
     """The names of known columns that stand in a text, in order: `datasets and metrics`."""
-    words = re.findall(r"[a-z]+(?: sizes?)?", normalise(text))
+    words = re.findall(r"[a-z]+", normalise(text))
     return tuple(
-        dict.fromkeys(
-            word for word in words if word in _SYNONYMS or word.removesuffix("s") in _SYNONYMS
-        )
+        dict.fromkeys(w for w in words if w in _SYNONYMS or w.removesuffix("s") in _SYNONYMS)
     )
 
 
@@ -84,8 +82,9 @@ def _words(pattern: str) -> re.Pattern[str]:
 
 _PROPOSES = r"(?:propose|introduce|present|develop|design|formulate|devise|promote)"
 _END = (
-    r"(?=,? (?:which|that|to|where|for|based on|by|enabling|capable|whose|as|and (?:show|provide|"
-    r"establish|prove|find|derive|study|demonstrate|show that)|, and )\b|;|:(?! [A-Z$*])|\.?$)"
+    r"(?=,? (?:which|that|to|where|for|based on|by|enabling|capable|whose|as|tailored|designed|"
+    r"and (?:show|provide|establish|prove|find|derive|study|demonstrate)|, and )\b|;"
+    r"|:(?! [A-Z$*])|\.?$)"
 )
 _COUNTED = r"(?:tasks|benchmarks|datasets|environments|domains|models|games|corpora|settings)"
 _AMOUNT = r"\d[\d.,]*"

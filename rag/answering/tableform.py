@@ -28,7 +28,7 @@ def as_csv(table: Table) -> str:
     written = io.StringIO()
     writer = csv.writer(written, lineterminator="\r\n")  # RFC 4180
     heads = [head for column in table.columns for head in (column, f"{column}: evidence")]
-    writer.writerow(map(inert, ("paper", "source", *heads)))
+    writer.writerow(map(inert, ("paper", "source", *map(legible, heads))))
     for row in table.rows:
         place = f"{row.paper.source}:{row.paper.ordinal}"
         cells = [text for cell in row.cells for text in _with_evidence(cell)]
@@ -39,7 +39,7 @@ def as_csv(table: Table) -> str:
 def as_markdown(table: Table) -> str:
     """The table alone, each cell with its citation number."""
     heads = ["paper", *table.columns]
-    lines = [_line(map(_escaped, heads)), _line("---" for _ in heads)]
+    lines = [_line(_escaped(legible(head)) for head in heads), _line("---" for _ in heads)]
     return "\n".join([*lines, *(_line(_row(row)) for row in table.rows)])
 
 
