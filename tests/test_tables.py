@@ -85,7 +85,7 @@ def _reply(reply: object) -> str:
 
 def texts(answer: Answer) -> list[list[str | None]]:
     assert answer.table is not None
-    return [[cell and cell.text for cell in row.cells] for row in answer.table.rows]
+    return [[cell.text if cell else None for cell in row.cells] for row in answer.table.rows]
 
 
 # --- What stands in a cell -----------------------------------------------------------------

@@ -16,6 +16,9 @@ BOUND = 0.9
 LEAST = 0.3
 """The same where every abstract says it, so that only the best sentence is looked for."""
 
+SIGN = 0.6
+"""The score below which a sentence has nothing to do with a column that only a name describes."""
+
 NEAR = 0.55
 """The cosine from which a sentence is taken to say it where only a name describes the column."""
 
@@ -67,6 +70,13 @@ def quoted(paper: Paper, column: Column, similarities: Sequence[float]) -> Quote
     return Quoted(words_of(sentence.text, column), evidence)
 
 
+def speaks_of(paper: Paper, index: int, column: Column, similarities: Sequence[float]) -> bool:
+    """Whether the sentence at `index` has any sign of saying what a column asks for."""
+    place = _place(index, len(paper.sentences))
+    bound = LEAST if column.known else SIGN
+    return score(paper.sentences[index].text, column, similarities[index], place) >= bound
+
+
 def score(sentence: str, column: Column, likeness: float, place: float) -> float:
     """How surely a sentence says what a column asks for; from BOUND on it is taken to.
 
@@ -102,7 +112,7 @@ def words_of(sentence: str, column: Column) -> str:
             return legible(value)
     clauses = _clauses(sentence)
     best = max(clauses, key=lambda clause: _cues(clause, column))
-    return legible(best) if _cues(best, column) else _closed(sentence)
+    return legible(best if _cues(best, column) else _closed(sentence))
 
 
 def _clauses(sentence: str) -> list[str]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from rag.answering.asking import Asker, GivenUp, Reading, object_schema
-from rag.answering.cells import quoted
+from rag.answering.cells import quoted, speaks_of
 from rag.answering.citations import without_marks
 from rag.answering.columns import Column
 from rag.answering.prompting import Labelled, label, show
@@ -21,6 +21,7 @@ SENTENCES = 20
 
 _ROW = "table_row"  # no column is called so: their names are given as they are read, without "_"
 _TOKENS, _TOKENS_OF_A_CELL, _LONGEST_CELL = 40, 60, 300
+_HOLDS = {"supported", "partly"}
 _SILENT = {"", "null", "none", "n/a", "not stated", "not given", "not mentioned", "unknown"}
 
 
@@ -91,8 +92,13 @@ class ModelRows:
     paper is quoted.
     """
 
-    def __init__(self, asker: Asker) -> None:
+    def __init__(self, asker: Asker, *, doubted: bool = False) -> None:
+        """`doubted`: the model fills every column with something, as small ones do.
+
+        Then a sentence that has no sign of speaking of a column is no evidence for it.
+        """
         self._asker = asker
+        self._doubted = doubted
         self._quoting = QuotingRows()
 
     def read(self, subject: Subject, columns: Sequence[Column], reading: Reading) -> Read:
@@ -113,8 +119,20 @@ class ModelRows:
         row = reply.value.get(_ROW)
         if not isinstance(row, Mapping):
             return self._quoted(subject, columns, reading, "the reply could not be read")
-        cells, dropped = _checked(row, columns, given)
-        return Read(cells, dropped, prompt=reply.prompt)
+        cells = [
+            self._judged(_cell(row, column, given), column, subject, likeness)
+            for column, likeness in zip(columns, subject.similarities, strict=True)
+        ]
+        return _read(cells, columns, paper, reply.prompt)
+
+    def _judged(
+        self, cell: Cell | None, column: Column, subject: Subject, likeness: Sequence[float]
+    ) -> Cell | None:
+        if cell is None or not self._doubted or cell.judgement.verdict not in _HOLDS:
+            return cell
+        if any(speaks_of(subject.paper, e.index, column, likeness) for _, e in cell.support):
+            return cell
+        return replace(cell, judgement=Judgement("unsupported", f"it is no {column.name}"))
 
     def _quoted(
         self, subject: Subject, columns: Sequence[Column], reading: Reading, fault: str
@@ -155,25 +173,25 @@ def _form(names: Sequence[str], labels: Sequence[str]) -> dict[str, object]:
     }
 
 
-def _checked(
-    row: Mapping[str, object], columns: Sequence[Column], given: Sequence[Labelled]
-) -> tuple[tuple[Cell | None, ...], tuple[Dropped, ...]]:
-    """The cells that stand, and what is refused; a column that the reply leaves out is empty."""
-    by_name = {normalise(str(name)): value for name, value in row.items()}
-    cells: list[Cell | None] = []
+def _read(
+    cells: Sequence[Cell | None], columns: Sequence[Column], paper: Paper, prompt: str
+) -> Read:
+    """The cells that hold, and what is refused."""
+    kept: list[Cell | None] = []
     dropped: list[Dropped] = []
-    for column in columns:
-        cell = _cell(by_name.get(normalise(normalised_name(column))), column, given)
-        refused = cell is not None and cell.judgement.verdict in {"unsupported", "contradicted"}
-        if cell is not None and refused:
-            name = given[0].paper.title
-            dropped.append(Dropped(f"{name}, {column.name}: {cell.text}", cell.judgement.reason))
-        cells.append(None if refused else cell)
-    return tuple(cells), tuple(dropped)
+    for cell, column in zip(cells, columns, strict=True):
+        holds = cell is None or cell.judgement.verdict in _HOLDS
+        kept.append(cell if holds else None)
+        if cell is not None and not holds:
+            text = f"{paper.title}, {column.name}: {cell.text}"
+            dropped.append(Dropped(text, cell.judgement.reason))
+    return Read(tuple(kept), tuple(dropped), prompt=prompt)
 
 
-def _cell(value: object, column: Column, given: Sequence[Labelled]) -> Cell | None:
+def _cell(row: Mapping[str, object], column: Column, given: Sequence[Labelled]) -> Cell | None:
     """What a model gave for a column, judged; None where it says that nothing states it."""
+    by_name = {normalise(str(name)): value for name, value in row.items()}
+    value = by_name.get(normalise(normalised_name(column)))
     if not isinstance(value, Mapping) or not isinstance(value.get("text"), str):
         return None
     clean = legible(value["text"])[:_LONGEST_CELL].strip(" \"'")

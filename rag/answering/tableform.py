@@ -19,7 +19,7 @@ NOT_STATED = "not stated"
 """What stands in a cell of which the abstract says nothing; in CSV the cell is empty."""
 
 _FORMULA = (*"=+-@＝＋－＠", "\t", "\r")  # of full width too
-_MARKUP = re.compile(r"([\\`*_\[\]<>|~$&#!])")
+_MARKUP = re.compile(r"([\\`*\[\]<>|~$&#!]|(?<!\w)_|_(?!\w))")
 _LONGEST_NAME = 60
 
 

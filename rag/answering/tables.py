@@ -11,7 +11,8 @@ from rag.answering.columns import DEFAULT, Column, read_columns
 from rag.answering.comparing import read_comparison
 from rag.answering.events import Event
 from rag.answering.finding import Finder
-from rag.answering.rows import ModelRows, QuotingRows
+from rag.answering.parts import choice_of
+from rag.answering.rows import ModelRows, QuotingRows, RowReader
 from rag.answering.tableform import name_of
 from rag.answering.tabling import Tabling, compared, gathered, subjects
 from rag.answering.work import Work
@@ -40,9 +41,7 @@ class Tables:
         self._reader = reader
         self._finder = finder
         self._writer = writer
-        self._rows = (
-            ModelRows(replace(asker, seconds=config.answer_timeout)) if asker else QuotingRows()
-        )
+        self._rows = _rows(config, asker)
 
     def compare(
         self, references: Sequence[str], columns: str = DEFAULT, reading: Reading | None = None
@@ -119,3 +118,11 @@ class Tables:
         """What is said where no abstract says anything of the columns."""
         described = (state.name, state.embedding_model)
         return Work(self._config, self._writer, title, *described, found).abstain().answer
+
+
+def _rows(config: Config, asker: Asker | None) -> RowReader:
+    """Who reads papers; of the embedded model it is doubted that it leaves a cell empty."""
+    if asker is None:
+        return QuotingRows()
+    patient = replace(asker, seconds=config.answer_timeout)
+    return ModelRows(patient, doubted=choice_of(config) == "local")
