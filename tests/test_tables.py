@@ -11,11 +11,12 @@ from pathlib import Path
 
 import pytest
 from command import rag
-from fakes import HandEmbedder, Received, Script, ScriptedServer, streamed
+from fakes import HandEmbedder, Received, Script, ScriptedGenerator, ScriptedServer, streamed
 from hypothesis import given
 from hypothesis import strategies as st
 from library import WEIGHTS, Library, paper
 
+from rag.answering.asking import Asker, Reading
 from rag.answering.assistant import last_answer
 from rag.answering.cells import words_of
 from rag.answering.columns import column, read_columns
@@ -23,6 +24,7 @@ from rag.answering.comparing import read_comparison
 from rag.answering.finding import Finder
 from rag.answering.helping import asker_of
 from rag.answering.parts import generator_of, writing
+from rag.answering.rows import ModelRows, Subject
 from rag.answering.tableform import as_csv, as_markdown, markdown_document
 from rag.answering.tables import Tables
 from rag.config import Config
@@ -233,6 +235,25 @@ def test_a_model_that_says_so_in_words_leaves_a_cell_empty(library: Library, sil
     row = {"size": {"support": "S1", "text": silence}}
     answer = compared(library, "size", row)
     assert (texts(answer), answer.dropped) == ([[None], [None]], ())
+
+
+def test_of_a_small_model_only_cells_count_whose_sentence_speaks_of_the_column() -> None:
+    about = paper("Owl", "We propose Owl, a bird.", "It sees in the dark.", "It needs a GPU.")
+    columns = read_columns("method,limitation,hardware")
+    none_alike = tuple((0.0,) * 3 for _ in columns)
+    row = {
+        "method": {"support": "S1", "text": "Owl"},
+        "limitation": {"support": "S2", "text": "sees in the dark"},
+        "hardware": None,
+    }
+    rows = ModelRows(Asker(ScriptedGenerator(_reply(row)), 60.0), doubted=True)
+    read = rows.read(Subject(about, none_alike), columns, Reading())
+    assert [cell and cell.text for cell in read.cells] == ["Owl", None, "It needs a GPU"]
+    (dropped,) = read.dropped
+    assert (dropped.text, dropped.reason) == (
+        "Owl, limitation: sees in the dark",
+        "it is no limitation",
+    )
 
 
 def test_a_model_reads_the_abstract_and_the_names_of_the_columns(library: Library) -> None:

@@ -95,7 +95,8 @@ class ModelRows:
     def __init__(self, asker: Asker, *, doubted: bool = False) -> None:
         """`doubted`: the model fills every column with something, as small ones do.
 
-        Then a sentence that has no sign of speaking of a column is no evidence for it.
+        Then a sentence that has no sign of speaking of a column is no evidence for it, and what
+        is left empty is quoted.
         """
         self._asker = asker
         self._doubted = doubted
@@ -123,7 +124,16 @@ class ModelRows:
             self._judged(_cell(row, column, given), column, subject, likeness)
             for column, likeness in zip(columns, subject.similarities, strict=True)
         ]
-        return _read(cells, columns, paper, reply.prompt)
+        read = _read(cells, columns, paper, reply.prompt)
+        return self._filled(read, subject, columns, reading) if self._doubted else read
+
+    def _filled(
+        self, read: Read, subject: Subject, columns: Sequence[Column], reading: Reading
+    ) -> Read:
+        quotes = self._quoting.read(subject, columns, reading).cells
+        return replace(
+            read, cells=tuple(one or quote for one, quote in zip(read.cells, quotes, strict=True))
+        )
 
     def _judged(
         self, cell: Cell | None, column: Column, subject: Subject, likeness: Sequence[float]

@@ -121,8 +121,12 @@ class Tables:
 
 
 def _rows(config: Config, asker: Asker | None) -> RowReader:
-    """Who reads papers; of the embedded model it is doubted that it leaves a cell empty."""
-    if asker is None:
+    """Who reads papers for a table.
+
+    The embedded model takes ten seconds for a paper and finds fewer cells than quoting does
+    (docs/tables.md), so that it reads only where it is named, and is doubted.
+    """
+    embedded = choice_of(config) == "local"
+    if asker is None or (embedded and config.llm == "auto"):
         return QuotingRows()
-    patient = replace(asker, seconds=config.answer_timeout)
-    return ModelRows(patient, doubted=choice_of(config) == "local")
+    return ModelRows(replace(asker, seconds=config.answer_timeout), doubted=embedded)

@@ -15,6 +15,7 @@ from rag.answering.rows import Cell, Read, RowReader, Subject, sentences_of
 from rag.answering.tableform import as_markdown
 from rag.errors import UsageError
 from rag.index.browse import Filter, passing
+from rag.index.embedding import Vectors
 from rag.index.reader import IndexState
 from rag.retrieval.lookup import find_paper
 from rag.retrieval.search import Found
@@ -23,6 +24,7 @@ from rag.schema import Answer, Claim, Dropped, Paper, Row, Status, Table
 FEWEST, MOST = 2, 12
 """Papers that are compared side by side."""
 
+_AT_ONCE = 512  # papers whose vectors are held together
 _NOTHING = "no abstract states any of it"
 
 
@@ -60,13 +62,21 @@ def subjects(
         ModelError: the embedding model failed.
     """
     wanted = state.embed([column.description for column in columns])
-    matrices = state.chunk_matrices([paper.id for paper in papers])
-    result = []
-    for paper in papers:
-        cosines = (matrices[paper.id] @ wanted.T).T.tolist()
-        spread = tuple(tuple(state.by_sentence(paper, one)) for one in cosines)
-        result.append(Subject(paper, spread))
+    result: list[Subject] = []
+    for start in range(0, len(papers), _AT_ONCE):
+        result += _with_cosines(state, papers[start : start + _AT_ONCE], wanted)
     return result
+
+
+def _with_cosines(state: IndexState, papers: Sequence[Paper], wanted: Vectors) -> Iterator[Subject]:
+    """Each paper with the cosine of its sentences to `wanted`; 0 where it is not embedded yet."""
+    matrices = state.chunk_matrices([paper.id for paper in papers])
+    for paper in papers:
+        if paper.id not in matrices:
+            yield Subject(paper, ((0.0,) * len(paper.sentences),) * len(wanted))
+            continue
+        cosines = (matrices[paper.id] @ wanted.T).T.tolist()
+        yield Subject(paper, tuple(tuple(state.by_sentence(paper, one)) for one in cosines))
 
 
 class Tabling:
