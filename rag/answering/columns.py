@@ -89,7 +89,7 @@ _END = (
 _COUNTED = r"(?:tasks|benchmarks|datasets|environments|domains|models|games|corpora|settings)"
 _AMOUNT = r"\d[\d.,]*"
 _COUNT = rf"(?:{_AMOUNT}|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
-_NAMED = r"(?-i:(?=[\w-]{4})(?:\w+-)?[A-Z]\w*[A-Z0-9][\w-]*)"
+_NAMED = r"(?-i:(?=[\w·-]{4})(?:\w+-)?[A-Z]\w*[A-Z0-9][\w·-]*)"
 
 _KNOWN: Mapping[str, Column] = {
     "method": Column(
@@ -163,7 +163,7 @@ _KNOWN: Mapping[str, Column] = {
             r"|outperform\w*|surpass\w*|improv(?:es?|ed|ing|ements?)|achiev(?:es?|ed|ing)"
             r"|reduc(?:es?|ed|ing)|state-of-the-art|superior|matches|match or"
             r"|we (?:\w+ )?(?:find|prove)|(?:prove|establish|guarantee) (?:that|the|to)"
-            r"|derive|guarantees?|converges?"
+            r"|derives?\b|guarantees?|converges?"
         ),
         _words(
             r"experiment\w*|results?|evaluations?|empirical\w*|consistently|competitive|higher"
@@ -180,8 +180,8 @@ _KNOWN: Mapping[str, Column] = {
         ),
         _words(r"state-of-the-art|prior|existing|against|alternatives"),
         re.compile(
-            r"\b(?P<v>(?:[\w-]+ ){0,3}baselines?)\b"
-            r"|\b(?:over|outperforms|than|surpass(?:es)?) (?P<w>.{3,}?)(?=,| while| by |[.;]|$)"
+            r"\b(?:over|outperforms?|than|surpass(?:es)?|with|against|to) (?:the )?(?P<v>"
+            r"(?:[\w-]+ ){1,5}?(?:baselines?|methods|approaches|alternatives|variants))\b"
         ),
         late=0.3,
     ),
@@ -214,7 +214,7 @@ _KNOWN: Mapping[str, Column] = {
         "code",
         "where code, data or models are available",
         _words(
-            r"code\b.{0,60}\b(?:available|released?|open|public)|github|project page"
+            r"code\b.{0,60}\b(?:available|released?|open|public)\b|github|project page"
             r"|(?:we|will) (?:\w+ )?(?:release|open-?source)|(?:dataset|models?)\b.{0,40}"
             r"\b(?:released|available)|https?:"
         ),
@@ -243,7 +243,7 @@ _KNOWN: Mapping[str, Column] = {
         "what is proved: guarantees, bounds, convergence",
         _words(
             r"prove[sdn]?|proofs?|theorems?|guarantees?"
-            r"|(?:lower|upper|complexity|stability|error) bounds?|converge(?:s|nce)|derive"
+            r"|(?:lower|upper|complexity|stability|error) bounds?|converge(?:s|nce)|derives?\b"
             r"|theoretical(?:ly)?"
         ),
         _words(r"theory|bounds?|optimal(?:ity)?|consistency|formaliz\w+"),
