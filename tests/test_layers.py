@@ -55,7 +55,7 @@ ORDER = (
     "answering.phrases.chinese answering.phrases.japanese answering.phrases.languages "
     "answering.phrases answering.disclosure "
     "answering.abstention answering.events answering.asking answering.expanding "
-    "answering.columns answering.cells answering.rows answering.tableform "
+    "answering.cues answering.columns answering.cells answering.rows answering.tableform "
     "answering.reranking answering.finding answering.writing answering.parts answering.served "
     "answering.helping answering.work answering.tabling answering.comparing "
     "answering.tables answering.assistant answering "

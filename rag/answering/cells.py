@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rag.answering.columns import Column
+from rag.answering.cues import Column
 from rag.schema import Evidence, Paper
 from rag.text import legible, terms
 

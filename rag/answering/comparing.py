@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from rag.answering.columns import DEFAULT, MOST, Column, column, known_in, read_columns
+from rag.answering.columns import DEFAULT, MOST, column, known_in, read_columns
+from rag.answering.cues import Column
 from rag.answering.tabling import FEWEST
 from rag.answering.tabling import MOST as MOST_PAPERS
 from rag.errors import PaperNotFound, UsageError

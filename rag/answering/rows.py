@@ -9,7 +9,7 @@ from typing import Protocol
 from rag.answering.asking import Asker, GivenUp, Reading, object_schema
 from rag.answering.cells import quoted, speaks_of
 from rag.answering.citations import without_marks
-from rag.answering.columns import Column
+from rag.answering.cues import Column
 from rag.answering.prompting import Labelled, label, show
 from rag.answering.replies import labels_in
 from rag.answering.support import Judgement, Pinned, repin

@@ -7,8 +7,9 @@ from dataclasses import replace
 
 from rag.answering.abstention import holds_nothing
 from rag.answering.asking import Asker, Reading
-from rag.answering.columns import DEFAULT, Column, read_columns
+from rag.answering.columns import DEFAULT, read_columns
 from rag.answering.comparing import read_comparison
+from rag.answering.cues import Column
 from rag.answering.events import Event
 from rag.answering.finding import Finder
 from rag.answering.parts import choice_of

@@ -9,7 +9,7 @@ from typing import Literal
 from rag.answering.abstention import holds_nothing
 from rag.answering.asking import Reading
 from rag.answering.citations import Numbering
-from rag.answering.columns import Column
+from rag.answering.cues import Column
 from rag.answering.events import CitationAdded, Done, Event
 from rag.answering.rows import Cell, Read, RowReader, Subject, sentences_of
 from rag.answering.tableform import as_markdown
