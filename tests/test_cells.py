@@ -13,7 +13,8 @@ import pytest
 
 from rag.answering.assistant import Assistant, last_answer
 
-LABELS = [json.loads(line) for line in (Path(__file__).parent / "cells.jsonl").open()]
+CELLS = Path(__file__).parent / "cells.jsonl"
+LABELS = [json.loads(line) for line in CELLS.read_text("utf-8").splitlines()]
 
 
 @pytest.mark.parametrize(("tuned", "precision", "recall"), [(True, 0.97, 0.90), (False, 0.9, 0.75)])
