@@ -324,6 +324,9 @@ def test_one_paper_is_not_compared(library: Library, names: Sequence[str]) -> No
         ("Is TinyOwl better than Heron?", None),
         ("Was TinyOwl evaluated on the same benchmarks as Heron?", ["benchmarks"]),
         ("Compare Heron's size with TinyOwl's.", ["size"]),
+        ("Compare birds.json:2 with birds.json:1", None),
+        ("Vergleiche TinyOwl mit Heron", None),
+        ("比较 TinyOwl 和 Heron", None),
     ],
 )
 def test_the_papers_of_a_question_that_compares(

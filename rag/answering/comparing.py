@@ -11,6 +11,7 @@ from rag.answering.cues import Column
 from rag.answering.tabling import FEWEST
 from rag.answering.tabling import MOST as MOST_PAPERS
 from rag.errors import PaperNotFound, UsageError
+from rag.index import lexical
 from rag.index.snapshot import Snapshot
 from rag.retrieval.lookup import find_paper
 from rag.retrieval.search import Found
@@ -25,11 +26,12 @@ _OPENING = re.compile(
 )
 _JOINED = re.compile(
     r"\s*(?:,|;|\band\b|\bwith\b|\bto\b|\bor\b|\bversus\b|\bvs\b\.?|\bagainst\b|\bfrom\b|\bthan\b|\bas\b"
+    r"|\bund\b|\bmit\b|\bet\b|\bavec\b|\by\b|\bcon\b|[和与與跟、，]"
     r"|\bdiffer\b|\bcompared?\b)\s*",
     re.IGNORECASE,
 )
 _RESPECTS = re.compile(
-    r":\s*(?P<list>[^:?]+)\??$"
+    r":\s+(?P<list>[^:?]+)\??$"
     r"|\b(?:in terms of|with respect to|regarding|by|differ in|differ on|on|in)"
     r"(?: their| the(?:ir)?| its)?\s+(?P<named>[\w ,-]+?)\??$",
     re.IGNORECASE,
@@ -41,7 +43,7 @@ _FIRST_WORDS = frozenset(
 )
 _FOUND = 4  # papers that are compared where the question names none
 _LONGEST_NAME = 8  # words
-_ITS_OWN = 3  # times that an abstract speaks of what is its own
+_USED = 2  # papers that use the name of one, at most
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,14 +92,21 @@ def _may_name(part: str) -> bool:
 
 
 def _paper(snapshot: Snapshot, name: str) -> Paper | None:
-    """The paper of that name; one that only speaks of it once or twice is not called so."""
+    """The paper of that name: in its title, or spoken of as its own.
+
+    A word that several papers use, as LLM, or that it only mentions, as PPO, is no name of it.
+    """
     try:
         paper = find_paper(snapshot, name)
     except PaperNotFound:
         return None
-    wanted = normalise(name)
-    own = wanted in normalise(paper.title) or normalise(paper.text).count(wanted) >= _ITS_OWN
-    return paper if own or not _NAME.fullmatch(name) else None
+    whole = re.compile(rf"(?<![\w-]){re.escape(normalise(name))}(?![\w-])(?: \()?")
+    if whole.search(normalise(paper.title)) or not _NAME.fullmatch(name):
+        return paper
+    used = whole.findall(normalise(paper.text))
+    using = lexical.search(snapshot, lexical.equally(name), _USED + 1).scores
+    own = len(used) > 1 or any(one.endswith("(") for one in used)
+    return paper if own and len(using) <= _USED else None
 
 
 def _columns(question: str, respects: re.Match[str] | None) -> tuple[Column, ...]:
