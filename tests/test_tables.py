@@ -342,6 +342,15 @@ def test_the_papers_of_a_question_that_compares(
         assert [one.name for one in found.columns] == columns
 
 
+def test_ask_answers_a_comparison_in_a_table(seeds_index: Path) -> None:
+    question = "How do RN-DPO and RepoScope differ in method and dataset?"
+    ran = rag("ask", question, "--llm", "none", "--json", data=seeds_index)
+    answer = ran.json()
+    assert (answer["kind"], answer["table"]["columns"]) == ("comparison", ["method", "dataset"])
+    shown = rag("ask", question, "--llm", "none", data=seeds_index)
+    assert [line for line in shown.out.splitlines() if "Region-Normalized DPO (RN-DPO) [1]" in line]
+
+
 @pytest.mark.parametrize(
     "question", ["How large is TinyOwl?", "Compare Heron with GPT-9", "Compare them", ""]
 )

@@ -7,6 +7,7 @@ from typing import Self
 
 from rag.answering.abstention import holds_nothing
 from rag.answering.asking import Asker, Reading
+from rag.answering.comparing import asks_to_compare
 from rag.answering.disclosure import disclosure
 from rag.answering.events import Done, Event
 from rag.answering.exchange import Generator, silent
@@ -183,6 +184,9 @@ class Assistant:
             yield Work(config, self._writer, asked.text, "", config.embedding_model).disclose(said)
             return
         reading = Reading(notify or silent, stop or Stop())
+        if asks_to_compare(asked.text) and (table := self.tables.asked(asked, reading)):
+            yield from table
+            return
         found, chosen = self._evidence(asked, reading)
         sentences = label([(hit.paper, evidence) for hit, evidence in chosen])
         state = (found.index_state, found.embedding_model)

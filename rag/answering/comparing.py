@@ -46,12 +46,24 @@ _LONGEST_NAME = 8  # words
 _USED = 2  # papers that use the name of one, at most
 
 
+_ASKS = re.compile(
+    r"\b(?:compare|contrast)\b.+\b(?:and|with|to|against|versus)\b|\b(?:vs\b\.?|versus\b)"
+    r"|\b(?:differences?|comparison|similarities) between\b|^how (?:do|does|are|is)\b.+\bdiffer",
+    re.IGNORECASE,
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Comparison:
     """What a question compares: 2 to 12 papers in its order, and the columns that it asks for."""
 
     papers: tuple[Paper, ...]
     columns: tuple[Column, ...]
+
+
+def asks_to_compare(question: str) -> bool:
+    """Whether a question surely asks for a comparison; whether one thing is better does not."""
+    return bool(_ASKS.search(question))
 
 
 def read_comparison(
