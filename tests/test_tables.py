@@ -108,7 +108,7 @@ def test_ques_004_every_attribute_of_both_papers_with_its_own_source(library: Li
     for number, row in enumerate(answer.table.rows, start=1):
         for cell in row.cells:
             assert cell is not None
-            assert cell.citations == (number,)
+            assert (cell.citations, cell.verdict, cell.probability) == ((number,), "supported", 1)
             (evidence,) = cell.support
             assert cell.text in row.paper.text[evidence.start : evidence.end]
     assert [c.paper.title for c in answer.citations] == [OWL["title"], HERON["title"]]

@@ -21,6 +21,7 @@ SENTENCES = 20
 
 _ROW = "table_row"  # no column is called so: their names are given as they are read, without "_"
 _TOKENS, _TOKENS_OF_A_CELL, _LONGEST_CELL = 40, 60, 300
+_VERBATIM = Judgement("supported", probability=1.0)
 _HOLDS = {"supported", "partly"}
 _SILENT = {"", "null", "none", "n/a", "not stated", "not given", "not mentioned", "unknown"}
 
@@ -77,9 +78,7 @@ class QuotingRows:
         ]
         return Read(
             tuple(
-                Cell(one.text, ((subject.paper, one.evidence),), Judgement("supported"))
-                if one
-                else None
+                Cell(one.text, ((subject.paper, one.evidence),), _VERBATIM) if one else None
                 for one in found
             )
         )

@@ -115,8 +115,9 @@ class Tabling:
     def _claim(self, cell: Cell | None) -> Claim | None:
         if cell is None:
             return None
-        claim = self._numbering.cite(cell.text, cell.support, cell.judgement.verdict)
-        return replace(claim, reason=cell.judgement.reason)
+        judged = cell.judgement
+        claim = self._numbering.cite(cell.text, cell.support, judged.verdict)
+        return replace(claim, reason=judged.reason, probability=judged.probability)
 
     def _citations(self) -> Iterator[CitationAdded]:
         for citation in self._numbering.citations():
