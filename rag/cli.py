@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from rag.cli_export import EPILOG as EXPORT_EPILOG
+from rag.cli_export import export
 from rag.cli_models import models
 from rag.cli_papers import papers
 from rag.cli_reembed import EPILOG, reembed
@@ -253,6 +255,7 @@ def config(
 
 
 app.command("reembed", epilog=EPILOG)(reembed)
+app.command("export", epilog=EXPORT_EPILOG)(export)
 
 
 def main() -> None:

@@ -17,7 +17,7 @@ import rag
 
 # A module imports only what stands before it, in this list and inside a folder.
 ORDER = (
-    "errors schema config text.sentences text.mojibake text.normal text.terms text "
+    "errors schema config text.sentences text.maths text.mojibake text.normal text.terms text "
     "corpus.records corpus.encoding corpus.content corpus.formats "
     "corpus.bibliography.latex corpus.bibliography.markup corpus.bibliography.values "
     "corpus.bibliography.names corpus.bibliography.metadata corpus.bibliography.fields "
@@ -57,8 +57,10 @@ ORDER = (
     "answering.abstention answering.events answering.asking answering.expanding "
     "answering.reranking answering.finding answering.writing answering.parts answering.served "
     "answering.helping answering.work answering.assistant answering "
-    "export history llamaindex server display jsonform batch terminal doctor exits flags "
-    "cli_papers cli_models cli_reembed cli"
+    "exporting.names exporting.references exporting.forms exporting.bibtex exporting.ris "
+    "exporting.csl exporting.formatted exporting.markdown exporting.webpage exporting.formats "
+    "exporting history.migrations history.store history llamaindex server display jsonform batch terminal doctor exits flags "
+    "cli_papers cli_models cli_reembed cli_export cli_history cli"
 ).split()
 
 OWNERS = {
@@ -76,6 +78,7 @@ OWNERS = {
     "pypdf": {"corpus.readers.pdfpages"},
     "llama_index": {"index.vectors.shelf", "index.vectors.stores", "llamaindex"},
     "ray": {"index.ray_driver"},
+    "citeproc": {"exporting.formatted"},
     "pybtex": {"corpus.readers.bibentries"},
     "spellchecker": {"retrieval.lexicon"},
     "rapidfuzz": {"retrieval.spelling"},

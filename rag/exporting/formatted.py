@@ -1,0 +1,54 @@
+"""References as journals print them, by citeproc and the Harvard style that it brings along."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+
+from rag.exporting.csl import csl_items
+from rag.exporting.references import Reference
+from rag.text import plain, printable
+
+_STYLE = "harvard-cite-them-right"
+_USED = ("id", "type", "title", "author", "issued", "container-title", "DOI", "number", "URL")
+
+
+def formatted(references: Sequence[Reference]) -> Mapping[str, str]:
+    """A line of plain text for each reference, by its key.
+
+    A paper of which only the abstract is known has its title and its place in the collection.
+    """
+    known = [one for one in references if one.has_metadata]
+    lines = {one.key: f"{plain(one.title)}. {_place(one)}." for one in references}
+    return lines | (_by_citeproc(known) if known else {})
+
+
+def _place(reference: Reference) -> str:
+    return printable(reference.remark)
+
+
+def _by_citeproc(references: Sequence[Reference]) -> dict[str, str]:
+    from citeproc import (
+        Citation,
+        CitationItem,
+        CitationStylesBibliography,
+        CitationStylesStyle,
+        formatter,
+    )
+    from citeproc.source.json import CiteProcJSON
+
+    items = [{k: item[k] for k in _USED if k in item} for item in csl_items(references)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of parts of CSL that it has not
+        style = CitationStylesStyle(_STYLE, validate=False)
+        bibliography = CitationStylesBibliography(style, CiteProcJSON(items), formatter.plain)
+        for item in items:
+            bibliography.register(Citation([CitationItem(item["id"])]))
+        found = {key: str(line) for key, line in _printed(bibliography)}
+    return {one.key: found[one.key] for one in references if one.key in found}
+
+
+def _printed(bibliography: object) -> list[tuple[str, object]]:
+    keys = bibliography.keys  # type: ignore[attr-defined]
+    lines = bibliography.bibliography()  # type: ignore[attr-defined]
+    return list(zip(keys, lines, strict=True))
