@@ -15,6 +15,7 @@ import typer
 
 from rag.cli_export import EPILOG as EXPORT_EPILOG
 from rag.cli_export import export
+from rag.cli_history import history
 from rag.cli_models import models
 from rag.cli_papers import papers
 from rag.cli_reembed import EPILOG, reembed
@@ -52,6 +53,7 @@ app = typer.Typer(
 )
 app.add_typer(papers, name="papers")
 app.add_typer(models, name="models")
+app.add_typer(history, name="history")
 
 
 def _show_version(wanted: bool) -> None:

@@ -70,7 +70,7 @@ def export(
     if answer is not None:
         from rag.exporting import read_answers
 
-        found = from_answers(data, read_answers(_read(answer), str(answer)))
+        found = from_answers(data, read_answers(read_file(answer), str(answer)))
     else:
         from rag.index.browse import Filter, years_of
 
@@ -154,7 +154,12 @@ def _check_one(answer: Path | None, papers: list[str] | None, filtered: bool) ->
         )
 
 
-def _read(path: Path) -> str:
+def read_file(path: Path) -> str:
+    """The text of a file, or of standard input where it is called -.
+
+    Raises:
+        InputError: it cannot be read, is too large, or is no UTF-8.
+    """
     try:
         if str(path) == "-":
             data = sys.stdin.buffer.read(_MOST_BYTES + 1)

@@ -57,9 +57,10 @@ ORDER = (
     "answering.abstention answering.events answering.asking answering.expanding "
     "answering.reranking answering.finding answering.writing answering.parts answering.served "
     "answering.helping answering.work answering.assistant answering "
-    "exporting.names exporting.references exporting.forms exporting.bibtex exporting.ris "
-    "exporting.csl exporting.formatted exporting.markdown exporting.webpage exporting.formats "
-    "exporting history.migrations history.store history llamaindex server display jsonform batch terminal doctor exits flags "
+    "exporting.wording exporting.names exporting.references exporting.forms exporting.bibtex "
+    "exporting.ris exporting.csl exporting.formatted exporting.markdown exporting.webpage "
+    "exporting.formats exporting history.migrations history.file history.store history "
+    "llamaindex server display jsonform batch terminal doctor exits flags "
     "cli_papers cli_models cli_reembed cli_export cli_history cli"
 ).split()
 

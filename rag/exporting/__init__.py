@@ -1,8 +1,8 @@
 """Answers, conversations and papers in the formats that other tools read.
 
-    Answer ─▶ JSON ─▶ AnswerForm ─┐
-                                  ├─▶ Export ─▶ BibTeX, RIS, CSL-JSON, Markdown, HTML, JSON
-    Paper ─▶ Reference ───────────┘
+Answer ─▶ JSON ─▶ AnswerForm ─┐
+                              ├─▶ Export ─▶ BibTeX, RIS, CSL-JSON, Markdown, HTML, JSON
+Paper ─▶ Reference ───────────┘
 """
 
 from rag.exporting.formats import FORMATS, Export, Format, export_of, rendered, selection_of

@@ -70,7 +70,7 @@ def _fields(reference: Reference) -> Iterator[tuple[str, str]]:
 
 
 def _author(written: str) -> str:
-    """ "Last, Jr, First", as BibTeX reads three parts; what is no person in braces."""
+    """As BibTeX reads three parts, in "Last, Jr, First"; what is no person in braces."""
     name = name_of(legible(written))
     if name.literal:
         return f"{{{escaped(name.literal)}}}"

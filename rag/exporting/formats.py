@@ -40,11 +40,10 @@ def export_of(
 ) -> Export:
     """Answers as an export; `known` has the papers that are in the collection, by id.
 
-    Of a paper that is gone there is what was kept with the answer, else what its citation says.
+    What was kept with an answer comes first: it is what the answer was made of. Of a paper that is
+    in neither there is what its citation says.
     """
-    cited = keyed(
-        _known(one, answer, known) for answer in answers for one in answer.citations
-    )
+    cited = keyed(_known(one, answer, known) for answer in answers for one in answer.citations)
     ids = {one.paper_id for one in cited}
     named = keyed(
         _known(head, answer, known)
@@ -82,13 +81,9 @@ def as_json(export: Export) -> dict[str, object]:
     }
 
 
-def _known(
-    head: PaperHead, answer: AnswerForm, known: Mapping[str, Reference]
-) -> Reference:
-    if head.paper_id in known:
-        return known[head.paper_id]
+def _known(head: PaperHead, answer: AnswerForm, known: Mapping[str, Reference]) -> Reference:
     kept = {one.paper_id: one for one in answer.references}
-    return kept.get(head.paper_id, head.reference())
+    return kept.get(head.paper_id) or known.get(head.paper_id) or head.reference()
 
 
 def _markdown(export: Export) -> str:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 
+from rag.corpus.bibliography.latex import decoded
 from rag.exporting.csl import csl_items
 from rag.exporting.references import Reference
-from rag.text import plain, printable
+from rag.text import legible
 
 _STYLE = "harvard-cite-them-right"
 _USED = ("id", "type", "title", "author", "issued", "container-title", "DOI", "number", "URL")
@@ -19,12 +20,13 @@ def formatted(references: Sequence[Reference]) -> Mapping[str, str]:
     A paper of which only the abstract is known has its title and its place in the collection.
     """
     known = [one for one in references if one.has_metadata]
-    lines = {one.key: f"{plain(one.title)}. {_place(one)}." for one in references}
+    lines = {one.key: _plainly(one) for one in references}
     return lines | (_by_citeproc(known) if known else {})
 
 
-def _place(reference: Reference) -> str:
-    return printable(reference.remark)
+def _plainly(reference: Reference) -> str:
+    title = decoded(reference.title) if reference.title_derived else reference.title
+    return legible(f"{title.rstrip('.')}. {reference.remark}.")
 
 
 def _by_citeproc(references: Sequence[Reference]) -> dict[str, str]:

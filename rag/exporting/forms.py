@@ -1,6 +1,7 @@
 """Answers as `rag ask --json` prints them, read back: what is not of that form is refused.
 
-Keys that a later release adds are passed over; those that an earlier one had not may be missing.
+Keys that are not used here are kept as they are; those that an earlier release had not may be
+missing.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ _REMEDY = "`rag ask … --json` prints one that can be read."
 
 
 class _Form(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    model_config = ConfigDict(frozen=True, extra="allow")
 
 
 class PaperHead(_Form):
@@ -154,9 +155,7 @@ def read_answers(text: str, where: str) -> tuple[AnswerForm, ...]:
         try:
             found.extend(map(as_form, _answers(value)))
         except (ValueError, RecursionError) as error:
-            raise InputError(
-                f"{place} is no answer", cause=str(error), remedy=_REMEDY
-            ) from None
+            raise InputError(f"{place} is no answer", cause=str(error), remedy=_REMEDY) from None
     if not found:
         raise InputError(f"{where} holds no answer", remedy=_REMEDY)
     return tuple(found)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from rag.exporting.forms import AnswerForm, Citation, Claim, Table
 from rag.exporting.references import Reference
-from rag.text import legible, plain, split_maths
+from rag.exporting.wording import prose
+from rag.text import legible, split_maths
 
 _MARKS = re.compile(r"[\\`*_{}\[\]<>#|~$&]")
 _BACKSLASH = r"\\\g<0>"
@@ -16,13 +17,12 @@ _FIRST = re.compile(r"^(\s*)([-+=:]|\d+[.)])")
 
 def text_of(written: str) -> str:
     """Running text: its LaTeX commands undone, its marks escaped, its maths as it stands."""
-    parts = [_maths(part) if maths else _prose(part) for part, maths in split_maths(written)]
-    return _FIRST.sub(_unlisted, " ".join("".join(parts).split()))
+    return _joined(written, prose)
 
 
 def verbatim(written: str) -> str:
-    """Text that nothing is read into, as a question of a person."""
-    return _FIRST.sub(_unlisted, _MARKS.sub(_BACKSLASH, legible(written)))
+    """Text in which nothing but maths is read, as a question of a person."""
+    return _joined(written, str)
 
 
 def answer_in_markdown(
@@ -97,16 +97,17 @@ def _cited(citation: Citation, references: Mapping[str, str]) -> Iterator[str]:
         yield f"  > {text_of(sentence.text)}\n"
 
 
+def _joined(written: str, read: Callable[[str], str]) -> str:
+    parts = [
+        _maths(part) if maths else _MARKS.sub(_BACKSLASH, read(part))
+        for part, maths in split_maths(written)
+    ]
+    return _FIRST.sub(_unlisted, legible("".join(parts)))
+
+
 def _maths(part: str) -> str:
     """On one line, and without what would open a tag."""
     return legible(part).replace("<", r"\lt ").replace(">", r"\gt ")
-
-
-def _prose(part: str) -> str:
-    """What stands beside maths, with the spaces at its ends, which `plain` takes away."""
-    first = " " if part[:1].isspace() else ""
-    last = " " if part[-1:].isspace() and part.strip() else ""
-    return f"{first}{_MARKS.sub(_BACKSLASH, plain(part))}{last}"
 
 
 def _unlisted(match: re.Match[str]) -> str:

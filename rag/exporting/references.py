@@ -12,7 +12,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from rag.exporting.names import name_of
@@ -49,7 +49,7 @@ class Reference:
     ordinal: int
     title: str
     title_derived: bool
-    meta: Metadata = Metadata()
+    meta: Metadata = field(default_factory=Metadata)
     abstract: str = ""
     key: str = ""
 

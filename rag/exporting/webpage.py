@@ -11,7 +11,8 @@ from html import escape
 
 from rag.exporting.forms import AnswerForm, Citation, Claim, Table
 from rag.exporting.references import Reference
-from rag.text import legible, plain, split_maths
+from rag.exporting.wording import prose
+from rag.text import legible, split_maths
 
 _HEAD = """<!DOCTYPE html>
 <html lang="en">
@@ -45,11 +46,8 @@ def webpage(title: str, blocks: Iterator[str]) -> str:
 
 def shown(written: str) -> str:
     """Running text, escaped: its LaTeX commands undone, its maths as it is written."""
-    parts = [
-        legible(part) if maths else _spaced(part, plain(part))
-        for part, maths in split_maths(written)
-    ]
-    return escape(" ".join("".join(parts).split()))
+    parts = (part if maths else prose(part) for part, maths in split_maths(written))
+    return escape(legible("".join(parts)))
 
 
 def answer_in_html(
@@ -124,9 +122,7 @@ def _cited(
 ) -> str:
     quotes = "".join(f"<blockquote>{shown(one.text)}</blockquote>" for one in citation.sentences)
     line = _linked(references[citation.paper_id], lines)
-    return (
-        f'<li id="r{number}-{citation.number}" value="{citation.number}">{line}{quotes}</li>'
-    )
+    return f'<li id="r{number}-{citation.number}" value="{citation.number}">{line}{quotes}</li>'
 
 
 def _linked(reference: Reference, lines: Mapping[str, str]) -> str:
@@ -134,10 +130,3 @@ def _linked(reference: Reference, lines: Mapping[str, str]) -> str:
     line = escape(lines[reference.paper_id])
     address = f"https://doi.org/{reference.meta.doi}" if reference.meta.doi else reference.url
     return f'{line} <a href="{escape(address)}">Read it</a>' if address else line
-
-
-def _spaced(part: str, text: str) -> str:
-    """`text` with the spaces that `part` has at its ends."""
-    first = " " if part[:1].isspace() else ""
-    last = " " if part[-1:].isspace() and text else ""
-    return f"{first}{text}{last}"
