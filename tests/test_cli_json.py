@@ -16,7 +16,7 @@ from library import abstract
 
 MODEL = "The manifest of an answer that a model wrote"
 OPEN = {"origins"}  # their keys are names of settings, whichever were set
-NULLABLE = {"confidence", "probability", "coverage", "table"}
+NULLABLE = {"confidence", "probability", "coverage", "table", "year", "answerable", "feedback"}
 
 
 def forms() -> dict[str, list[Any]]:
