@@ -135,7 +135,8 @@ def put(export: Export, form: Format, output: Path | None) -> None:
 
     text = rendered(export, form)
     if output is None:
-        sys.stdout.write(text)
+        sys.stdout.flush()
+        sys.stdout.buffer.write(text.encode())  # in UTF-8 whatever the terminal is
     else:
         write_durably(output, text)
         typer.echo(f"{output}: {len(export.references)} papers.", err=True)

@@ -7,10 +7,10 @@ import re
 from html.parser import HTMLParser
 from typing import Any
 
-import bibtexparser
 import jsonschema
 import pytest
 import rispy
+from bibtexparser.entrypoint import parse_string as parse_bibtex
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
@@ -19,7 +19,15 @@ from pybtex.database import parse_string
 from pylatexenc.latex2text import LatexNodes2Text
 
 from rag.errors import InputError
-from rag.exporting import Reference, as_form, export_of, read_answers, rendered, selection_of
+from rag.exporting import (
+    FORMATS,
+    Reference,
+    as_form,
+    export_of,
+    read_answers,
+    rendered,
+    selection_of,
+)
 from rag.text import legible
 
 MUELLER = reference(
@@ -89,7 +97,7 @@ def test_bibtex_is_read_back_by_pybtex() -> None:
 
 
 def test_bibtex_is_read_back_by_bibtexparser_and_latex() -> None:
-    library = bibtexparser.parse_string(rendered(papers(*ALL), "bibtex"))
+    library = parse_bibtex(rendered(papers(*ALL), "bibtex"))
     assert not library.failed_blocks
     assert len(library.entries) == 4
     fields = {name: field.value for name, field in library.entries[0].fields_dict.items()}
@@ -107,7 +115,7 @@ def test_bibtex_is_read_back_by_bibtexparser_and_latex() -> None:
 def test_bibtex_of_any_text_is_one_entry(title: str, authors: list[str]) -> None:
     named = tuple(one for one in authors if legible(one))
     text = rendered(papers(reference(title=title, authors=named, venue=title)), "bibtex")
-    library = bibtexparser.parse_string(text)
+    library = parse_bibtex(text)
     assert not library.failed_blocks
     assert len(library.entries) == 1
     assert len(parse_string(text, "bibtex").entries) == 1
@@ -207,20 +215,23 @@ def written(form: str, *answers: dict[str, Any], known: tuple[Reference, ...] = 
 def test_an_answer_in_markdown_has_claims_quotes_and_formatted_references() -> None:
     text = written("markdown", answer(), known=(MUELLER,))
     assert text.startswith("# Where do owls nest?\n\nOwls nest in trees. [1]\n")
-    reference = "Müller, Z. *et al.* (2020)"
-    assert reference.replace("*", "") in text.replace("*", "").replace("\\", "")
-    assert "doi.org/10.1000/owl" in text.replace("\\", "")
+    assert (
+        "- [1] Müller, Z. et al. (2020) “The Normalized Preference: a 5% gain in R&D_{x} with"
+        " $\\alpha_{ij}$”, Journal of Owls & Trees. Available at:"
+        " https://doi.org/10.1000/owl_(1)."
+    ) in re.sub(r"\\([_{}&])", r"\1", text)
     assert "> Owls nest in trees." in text
 
 
-def test_nothing_that_others_wrote_is_markup_in_markdown() -> None:
+@pytest.mark.parametrize("hostile", [HOSTILE, f"${HOSTILE}$", f"$$ {HOSTILE} $$", f"`{HOSTILE}`"])
+def test_nothing_that_others_wrote_is_markup_in_markdown(hostile: str) -> None:
     bad = answer(
-        HOSTILE,
-        text=HOSTILE,
-        claims=[claim(f"1. {HOSTILE}", 1)],
-        citations=[cited(1, "00aa11bb22cc33dd", HOSTILE, f"# {HOSTILE}")],
-        dropped=[{"text": HOSTILE, "reason": HOSTILE}],
-        note=HOSTILE,
+        hostile,
+        text=hostile,
+        claims=[claim(f"1. {hostile}", 1)],
+        citations=[cited(1, "00aa11bb22cc33dd", hostile, f"# {hostile}")],
+        dropped=[{"text": hostile, "reason": hostile}],
+        note=hostile,
     )
     text = written("markdown", bad)
     html = MarkdownIt("commonmark").render(text)
@@ -364,3 +375,31 @@ def test_the_lines_of_a_batch_are_answers_and_those_that_failed_are_passed_over(
     lines = [{"id": 1, **answer()}, {"id": 2, "error": "no", "exit_code": 4}]
     (found,) = read_answers("\n".join(map(json.dumps, lines)), "x")
     assert found.question == "Where do owls nest?"
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_half_a_character_is_no_fault(form: str) -> None:
+    half = "owls \ud800"
+    bad = answer(half, claims=[claim(half, 1)], citations=[cited(1, "a" * 16, half, half)])
+    assert "owls ?" in written(form, bad)
+    assert written(form, bad).encode()
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_an_abstention_is_exported_without_references(form: str) -> None:
+    near = cited(1, "99" * 8, "Bats")
+    silent = answer(
+        status="abstained",
+        text="The collection does not say.",
+        claims=[],
+        citations=[],
+        nearest=[near],
+        missing="where owls sleep",
+        coverage={"checked": 57, "total": 57},
+    )
+    text = written(form, silent)
+    if form in ("markdown", "html"):
+        for told in ("does not say", "where owls sleep", "57 of 57", "Nearest papers", "Bats"):
+            assert told in text
+    else:
+        assert "Bats" not in text or form == "json"

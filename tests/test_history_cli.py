@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import bibtexparser
 import pytest
 import rispy
+from bibtexparser.entrypoint import parse_string as parse_bibtex
 from command import COMMAND, ROOT, SEEDS, environment, rag
 from library import Library
 from papers_to_export import answer, cited
@@ -62,7 +62,7 @@ def test_an_answer_is_exported_with_exactly_the_papers_it_cites(
 ) -> None:
     ran = rag("export", asked, "--format", "bibtex", data=seeds_index)
     assert ran.code == 0, ran.err
-    entries = bibtexparser.parse_string(ran.out).entries
+    entries = parse_bibtex(ran.out).entries
     ids = [citation["paper_id"] for citation in printed(asked)["citations"]]
     assert [entry.key for entry in entries] == [f"paper-{one}" for one in ids]
 
@@ -70,7 +70,7 @@ def test_an_answer_is_exported_with_exactly_the_papers_it_cites(
 def test_the_whole_collection_is_read_back_by_other_libraries(seeds_index: Path) -> None:
     total = rag("papers", "list", "--limit", "0", "--json", data=seeds_index).json()["total"]
     bib = rag("export", "--all", "--format", "bibtex", data=seeds_index).out
-    library = bibtexparser.parse_string(bib)
+    library = parse_bibtex(bib)
     assert not library.failed_blocks
     assert len(library.entries) == len({entry.key for entry in library.entries}) == total
     ris = rag("export", "--all", "--format", "ris", data=seeds_index).out
@@ -168,9 +168,7 @@ def test_a_conversation_is_kept_shown_searched_renamed_exported_and_deleted(
     assert rag("history", "rename", "1", "Reading", data=data).code == 0
     text = rag("history", "export", "1", data=data).out
     assert text.startswith(f"# Reading\n\n## {QUESTION}\n")
-    bib = bibtexparser.parse_string(
-        rag("history", "export", "1", "--format", "bibtex", data=data).out
-    )
+    bib = parse_bibtex(rag("history", "export", "1", "--format", "bibtex", data=data).out)
     assert [entry.key for entry in bib.entries][-1] == "paper-" + "f" * 16
     assert rag("history", "delete", "1", data=data).out == "1 deleted.\n"
     assert rag("history", "show", "1", data=data).error_line.startswith(

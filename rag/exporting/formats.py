@@ -60,16 +60,8 @@ def selection_of(references: Iterable[Reference]) -> Export:
 
 
 def rendered(export: Export, form: Format) -> str:
-    """The export as text, with a line break at its end."""
-    if form == "bibtex":
-        return bibtex(export.references)
-    if form == "ris":
-        return ris(export.references)
-    if form == "csl":
-        return _json(csl_items(export.references))
-    if form == "json":
-        return _json(as_json(export))
-    return _markdown(export) if form == "markdown" else _html(export)
+    """The export as text, with a line break at its end; half characters are a question mark."""
+    return _in(export, form).encode("utf-8", "replace").decode()
 
 
 def as_json(export: Export) -> dict[str, object]:
@@ -79,6 +71,18 @@ def as_json(export: Export) -> dict[str, object]:
         "answers": [one.model_dump(mode="json", exclude={"references"}) for one in export.answers],
         "references": [asdict(one) for one in export.references],
     }
+
+
+def _in(export: Export, form: Format) -> str:
+    if form == "bibtex":
+        return bibtex(export.references)
+    if form == "ris":
+        return ris(export.references)
+    if form == "csl":
+        return _json(csl_items(export.references))
+    if form == "json":
+        return _json(as_json(export))
+    return _markdown(export) if form == "markdown" else _html(export)
 
 
 def _known(head: PaperHead, answer: AnswerForm, known: Mapping[str, Reference]) -> Reference:

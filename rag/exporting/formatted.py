@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 
 from rag.corpus.bibliography.latex import decoded
-from rag.exporting.csl import csl_items
+from rag.exporting.csl import Item, csl_items
 from rag.exporting.references import Reference
 from rag.text import legible
 
@@ -29,6 +29,12 @@ def _plainly(reference: Reference) -> str:
     return legible(f"{title.rstrip('.')}. {reference.remark}.")
 
 
+def _known(item: Item) -> Item:
+    """What the style prints. An article without a volume, as ours are, it would call a preprint."""
+    kept = {name: item[name] for name in _USED if name in item}
+    return kept | ({"type": "paper-conference"} if item["type"] == "article-journal" else {})
+
+
 def _by_citeproc(references: Sequence[Reference]) -> dict[str, str]:
     from citeproc import (
         Citation,
@@ -39,7 +45,7 @@ def _by_citeproc(references: Sequence[Reference]) -> dict[str, str]:
     )
     from citeproc.source.json import CiteProcJSON
 
-    items = [{k: item[k] for k in _USED if k in item} for item in csl_items(references)]
+    items = [_known(item) for item in csl_items(references)]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of parts of CSL that it has not
         style = CitationStylesStyle(_STYLE, validate=False)

@@ -106,8 +106,8 @@ def _joined(written: str, read: Callable[[str], str]) -> str:
 
 
 def _maths(part: str) -> str:
-    """On one line, and without what would open a tag."""
-    return legible(part).replace("<", r"\lt ").replace(">", r"\gt ")
+    """On one line, and without what opens a tag or makes a link where maths is not known."""
+    return legible(part).replace("<", r"\lt ").replace(">", r"\gt ").replace("](", "] (")
 
 
 def _unlisted(match: re.Match[str]) -> str:
