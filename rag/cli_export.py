@@ -29,6 +29,7 @@ _SUFFIXES: dict[str, Format] = {
     ".htm": "html",
     ".json": "json",
 }
+_MANY = 1_000
 _MOST_BYTES = 256 << 20
 
 FormatName = Annotated[
@@ -133,13 +134,16 @@ def put(export: Export, form: Format, output: Path | None) -> None:
     from rag.exporting import rendered
     from rag.index.disk import write_durably
 
+    count = len(export.references)
+    if count > _MANY and form in ("markdown", "html"):
+        typer.echo(f"{count:,} references are formatted, about a hundred each second.", err=True)
     text = rendered(export, form)
     if output is None:
         sys.stdout.flush()
         sys.stdout.buffer.write(text.encode())  # in UTF-8 whatever the terminal is
     else:
         write_durably(output, text)
-        typer.echo(f"{output}: {len(export.references)} papers.", err=True)
+        typer.echo(f"{output}: {count:,} paper{'' if count == 1 else 's'}.", err=True)
 
 
 def _check_one(answer: Path | None, papers: list[str] | None, filtered: bool) -> None:
