@@ -16,7 +16,6 @@ from bibtexparser.entrypoint import parse_string as parse_bibtex
 from command import COMMAND, ROOT, SEEDS, environment, rag
 from library import Library
 from papers_to_export import answer, cited
-from test_cli_json import check
 
 from evals.suite import read_suite
 
@@ -182,21 +181,6 @@ def test_a_conversation_reads_the_same_after_its_papers_have_left(asked: Path, d
     assert rag("papers", "remove", "RN-DPO", data=data).code == 0
     after = rag("history", "export", "1", "--format", "bibtex", data=data)
     assert (after.out, after.err) == (before.out, "")
-
-
-def test_the_json_is_what_the_document_shows(asked: Path, data: Path) -> None:
-    added = rag("history", "add", asked, "--json", data=data)
-    check(added.json(), "rag history add")
-    rag("history", "rate", "1", "1", "bad", "--reason", "no", "--papers", "RN-DPO", data=data)
-    check(rag("history", "list", "--json", data=data).json(), "rag history list")
-    check(rag("history", "search", "image", "--json", data=data).json(), "rag history search")
-    shown = rag("history", "show", "1", "--json", data=data).json()
-    kept = shown["turns"][0]
-    kept["answer"] = {}
-    check(shown, "rag history show")
-    exported = rag("history", "export", "1", "--format", "json", data=data).json()
-    exported["answers"] = []
-    check(exported, "rag export --format json")
 
 
 @pytest.mark.parametrize(
