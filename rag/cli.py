@@ -13,6 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from rag.cli_export import EPILOG as EXPORT_EPILOG
+from rag.cli_export import export
+from rag.cli_history import history
 from rag.cli_models import models
 from rag.cli_papers import papers
 from rag.cli_reembed import EPILOG, reembed
@@ -51,6 +54,7 @@ app = typer.Typer(
 )
 app.add_typer(papers, name="papers")
 app.add_typer(models, name="models")
+app.add_typer(history, name="history")
 
 
 def _show_version(wanted: bool) -> None:
@@ -256,6 +260,7 @@ def config(
 app.command("reembed", epilog=EPILOG)(reembed)
 app.command("compare", epilog=COMPARE_EPILOG)(compare)
 app.command("extract", epilog=EXTRACT_EPILOG)(extract)
+app.command("export", epilog=EXPORT_EPILOG)(export)
 
 
 def main() -> None:

@@ -10,6 +10,8 @@ from dataclasses import asdict
 from typing import Any
 
 from rag.errors import AskPapersError
+from rag.exporting import Reference
+from rag.history import Conversation, Mention, Turn
 from rag.index.bridging import Bridging
 from rag.index.browse import Merged, Source
 from rag.index.reembedding import Reembedded
@@ -119,6 +121,27 @@ def paper(found: Paper, sources: Sequence[Source]) -> Json:
     return {**_listed(found), "sources": [_source(one) for one in sources], "text": found.text}
 
 
+def conversations(found: Sequence[Conversation]) -> Json:
+    """The result of `rag history list`."""
+    return {"conversations": [asdict(one) for one in found]}
+
+
+def conversation(found: Conversation, turns: Sequence[Turn]) -> Json:
+    """The result of `rag history show`."""
+    return {"conversation": asdict(found), "turns": [_turn(turn) for turn in turns]}
+
+
+def mentions(found: Sequence[Mention]) -> Json:
+    """The result of `rag history search`."""
+    return {
+        "mentions": [
+            {"conversation": one.conversation.id, "name": one.conversation.name}
+            | {"turn": one.turn, "excerpt": one.excerpt}
+            for one in found
+        ]
+    }
+
+
 def duplicates(found: Sequence[Merged]) -> Json:
     """The result of `rag papers duplicates`."""
     return {
@@ -133,9 +156,26 @@ def duplicates(found: Sequence[Merged]) -> Json:
     }
 
 
+def _turn(turn: Turn) -> Json:
+    feedback = turn.feedback
+    rated = asdict(feedback) | {"papers": list(feedback.papers)} if feedback else None
+    return {
+        "number": turn.number,
+        "asked": turn.asked,
+        "answer": dict(turn.answer),
+        "references": [reference(one) for one in turn.references],
+        "feedback": rated,
+    }
+
+
 def _conflict(conflict: Conflict) -> Json:
     records = [asdict(place) for place in conflict.places]
     return {"source": conflict.source, "id": conflict.key, "records": records}
+
+
+def reference(one: Reference) -> Json:
+    """What is known of a paper that an answer names."""
+    return asdict(one) | {"meta": _meta(one.meta)}
 
 
 def _listed(paper: Paper) -> Json:

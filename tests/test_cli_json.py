@@ -16,7 +16,7 @@ from library import abstract
 
 MODEL = "The manifest of an answer that a model wrote"
 OPEN = {"origins"}  # their keys are names of settings, whichever were set
-NULLABLE = {"confidence", "probability", "coverage", "table"}
+NULLABLE = {"confidence", "probability", "coverage", "table", "year", "answerable", "feedback"}
 
 
 def forms() -> dict[str, list[Any]]:
@@ -179,6 +179,23 @@ def test_config(tmp_path: Path) -> None:
         "data_dir": "command line",
     }
     assert key not in ran.out + rag("config", env=env).out
+
+
+def test_exports_and_conversations(seeds_index: Path, tmp_path: Path) -> None:
+    data = Path(shutil.copytree(seeds_index, tmp_path / "data"))
+    asked = rag("ask", "--llm", "none", "What does RN-DPO normalize?", "--json", data=data)
+    (tmp_path / "answer.json").write_text(asked.out, encoding="utf-8")
+    added = rag("history", "add", tmp_path / "answer.json", "--json", data=data)
+    check(added.json(), "rag history add")
+    rag("history", "rate", "1", "1", "bad", "--reason", "no", "--papers", "RN-DPO", data=data)
+    check(rag("history", "list", "--json", data=data).json(), "rag history list")
+    check(rag("history", "search", "image", "--json", data=data).json(), "rag history search")
+    shown = rag("history", "show", "1", "--json", data=data).json()
+    exported = rag("history", "export", "1", "--format", "json", data=data).json()
+    for answer in (shown["turns"][0].pop("answer"), *exported["answers"]):
+        check(answer, "rag ask --json, rag summarize")
+    check(shown | {"turns": [turn | {"answer": {}} for turn in shown["turns"]]}, "rag history show")
+    check(exported | {"answers": []}, "rag export --format json")
 
 
 def test_every_form_that_is_documented_is_checked_here() -> None:
