@@ -15,7 +15,9 @@ import typer
 
 from rag.cli_models import models
 from rag.cli_papers import papers
+from rag.cli_prompts import prompts
 from rag.cli_reembed import EPILOG, reembed
+from rag.cli_replay import REPLAY_EPILOG, replay
 from rag.errors import EXIT_PARTLY_FAILED, AnswerIncomplete, UsageError
 from rag.exits import run
 from rag.flags import (
@@ -50,6 +52,7 @@ app = typer.Typer(
 )
 app.add_typer(papers, name="papers")
 app.add_typer(models, name="models")
+app.add_typer(prompts, name="prompts")
 
 
 def _show_version(wanted: bool) -> None:
@@ -253,6 +256,7 @@ def config(
 
 
 app.command("reembed", epilog=EPILOG)(reembed)
+app.command("replay", epilog=REPLAY_EPILOG)(replay)
 
 
 def main() -> None:

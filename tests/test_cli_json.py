@@ -15,8 +15,8 @@ from fakes import DONE, Script, ScriptedServer, chunk, event, usage
 from library import abstract
 
 MODEL = "The manifest of an answer that a model wrote"
-OPEN = {"origins"}  # their keys are names of settings, whichever were set
-NULLABLE = {"confidence", "probability", "coverage", "table"}
+OPEN = {"origins", "changed"}  # their keys are names of settings, whichever were set
+NULLABLE = {"confidence", "probability", "coverage", "table", "now", "answer"}
 
 
 def forms() -> dict[str, list[Any]]:
@@ -40,7 +40,8 @@ def differences(value: Any, example: Any, place: str = "") -> Iterator[str]:
         return
     if isinstance(example, dict) and isinstance(value, dict):
         if place.rpartition(".")[2] in OPEN:
-            yield from (f"{place}.{k}" for k, v in value.items() if not isinstance(v, str))
+            told = (str,) if place.endswith("origins") else (str, int, float)
+            yield from (f"{place}.{k}" for k, v in value.items() if not isinstance(v, told))
             return
         yield from (f"{place}.{key} is not documented" for key in value.keys() - example.keys())
         yield from (f"{place}.{key} is missing" for key in example.keys() - value.keys())

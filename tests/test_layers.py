@@ -49,7 +49,8 @@ ORDER = (
     "answering.wire answering.faults answering.connection answering.retry answering.stop "
     "answering.exchange answering.client answering.vectorreply answering.endpoint "
     "answering.generation answering.budget "
-    "answering.local answering.replies answering.citations answering.prompting answering.support "
+    "answering.local answering.replies answering.citations answering.prompting answering.templates "
+    "answering.support "
     "answering.phrases.language answering.phrases.english answering.phrases.german "
     "answering.phrases.spanish answering.phrases.french answering.phrases.portuguese "
     "answering.phrases.chinese answering.phrases.japanese answering.phrases.languages "
@@ -57,8 +58,10 @@ ORDER = (
     "answering.abstention answering.events answering.asking answering.expanding "
     "answering.reranking answering.finding answering.writing answering.parts answering.served "
     "answering.helping answering.work answering.assistant answering "
-    "export history llamaindex server display jsonform batch terminal doctor exits flags "
-    "cli_papers cli_models cli_reembed cli"
+    "replaying.record replaying.checking replaying.comparing replaying.settings replaying.replay "
+    "replaying "
+    "export history llamaindex server display jsonform batch terminal terminal_replay doctor exits "
+    "flags cli_papers cli_models cli_prompts cli_reembed cli_replay cli"
 ).split()
 
 OWNERS = {

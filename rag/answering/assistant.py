@@ -122,6 +122,15 @@ class Assistant:
         with self._reader.state() as state:
             return state.snapshot.counts()
 
+    def standing(self) -> tuple[str, str]:
+        """The state of the index and its embedding model, as an answer's manifest names them.
+
+        Raises:
+            IndexUnusable: as `counts`.
+        """
+        with self._reader.state() as state:
+            return state.name, state.embedding_model
+
     def search(
         self, question: str, limit: int | None = None, *, filters: Sequence[Filter] = ()
     ) -> Found:
@@ -207,7 +216,9 @@ class Assistant:
             for index, s in enumerate(paper.sentences[:_SUMMARY_SENTENCES])
         ]
         title = f"Summary of {paper.title}"
-        work = Work(self.config, self._writer, title, *described, notify=notify)
+        work = Work(
+            self.config, self._writer, title, *described, notify=notify, command="summarize"
+        )
         sentences = tuple(label([(paper, e) for e in evidence]))
         yield from work.write(Task("summary", _SUMMARISE, sentences, _SUMMARY_CLAIMS))
 

@@ -37,8 +37,13 @@ class Work:
         embedding_model: str,
         found: Found | None = None,
         notify: Callable[[str], None] | None = None,
+        command: str = "ask",
     ) -> None:
-        """`notify` hears of waits as they begin; without it they become events after the wait."""
+        """`notify` hears of waits as they begin; without it they become events after the wait.
+
+        `command` is what has it made, so that it can be made again.
+        """
+        self._command = command
         self._config = config
         self._writer = writer
         self._question = question
@@ -151,6 +156,8 @@ class Work:
             "embedding_model": self._embedding_model,
             "writer": self._writer.name,
             "settings": self._config.fingerprint(),
+            "changed": self._config.changed(),
+            "command": self._command,
             "found": [hit.paper.id for hit in self._found.hits] if self._found else [],
             "evidence": [f"{i.paper.id}:{i.evidence.index}" for i in sentences],
             "help": [asdict(step) | {"texts": list(step.texts)} for step in self._help.steps],
