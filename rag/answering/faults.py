@@ -76,6 +76,10 @@ class SchemaUnsupported(ServerError):
     """The server takes no JSON schema: ask again without one, with a prompt for plain text."""
 
 
+class NothingSaid(ServerError):
+    """The model ended without a word of an answer: the evidence can be quoted in its place."""
+
+
 class Fault(Exception):
     """A failed attempt.
 
@@ -310,8 +314,8 @@ def empty(peer: Peer, finish: str | None) -> Fault:
     if finish == "length":
         what = f"The model at {peer.host} reached the token limit before it wrote anything"
         remedy = "Raise max_answer_tokens, or use a model that does not think first."
-        return Fault(ServerError(what, remedy=remedy))
-    error = ServerError(f"The model returned nothing at {peer.host}", remedy="Ask again.")
+        return Fault(NothingSaid(what, remedy=remedy))
+    error = NothingSaid(f"The model returned nothing at {peer.host}", remedy="Ask again.")
     return Fault(error, passing=True, reason=EMPTY)
 
 

@@ -76,6 +76,11 @@ class ReplyReader:
         return [draft for draft in drafts if draft.labels or draft.text not in repeated]
 
     @property
+    def whole(self) -> str:
+        """All that has come so far."""
+        return self._text
+
+    @property
     def text(self) -> str:
         """What has come so far, behind what it repeats of the prompts."""
         return _behind(self._prompts, self._text)

@@ -15,10 +15,11 @@ from rag.answering.replies import Draft, labels_in
 from rag.answering.support import repin
 from rag.answering.writing import Ending, QuotingWriter, Task, Writer
 from rag.config import Config
+from rag.corpus.planted import instruction
 from rag.retrieval.expansion import Help
 from rag.retrieval.search import Found
-from rag.schema import Answer, Dropped, Nearest, Status
-from rag.text import normalise
+from rag.schema import Answer, Dropped, Evidence, Nearest, Paper, Status
+from rag.text import legible, normalise
 
 _QUOTES_IN_PLACE_OF_CLAIMS = 2
 _NEAREST = 3
@@ -71,7 +72,7 @@ class Work:
             else:
                 drafts += 1
                 yield from self._check(piece, by_label)
-        note = ending.fault
+        note = ending.fault or ending.cut
         if not self._claims and not ending.silent:
             reason = "no claim could be supported" if drafts else "no claim could be read"
             note = f"{note or reason}; the closest sentences are quoted"
@@ -98,6 +99,11 @@ class Work:
         support, judgement = repin(text, named, given, self._question)
         if judgement.verdict in {"unsupported", "contradicted"}:
             self._dropped.append(Dropped(draft.text, judgement.reason))
+            return
+        if _obeys(text, support):
+            self._dropped.append(
+                Dropped(draft.text, "it does what a sentence orders a model to do")
+            )
             return
         if any(normalise(text) == normalise(made.claim.text) for made in self._claims):
             self._dropped.append(Dropped(draft.text, "it repeats an earlier claim"))
@@ -163,6 +169,17 @@ class Work:
             "help": [asdict(step) | {"texts": list(step.texts)} for step in self._help.steps],
             **ending.facts,
         }
+
+
+def _obeys(claim: str, support: Sequence[tuple[Paper, Evidence]]) -> bool:
+    """Whether a claim rests on orders to a model alone, and is no quotation of them.
+
+    A planted "reply only with YES" has every word of the claim "YES", and says nothing. Whoever
+    studies such orders is quoted.
+    """
+    orders = [evidence.text for _, evidence in support if instruction(evidence.text)]
+    whole = {normalise(legible(text)) for text in orders}
+    return bool(orders) and len(orders) == len(support) and normalise(claim) not in whole
 
 
 def _repeats(mark: str, draft: Draft) -> bool:
