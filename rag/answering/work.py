@@ -7,9 +7,10 @@ from dataclasses import asdict, replace
 from importlib.metadata import version
 
 from rag.answering.abstention import REFUSAL
-from rag.answering.citations import Numbering, render, without_marks
+from rag.answering.citations import Numbering, render
 from rag.answering.disclosure import Disclosure
 from rag.answering.events import CitationAdded, ClaimMade, Done, Event, Notice
+from rag.answering.marks import without_marks
 from rag.answering.prompting import Labelled
 from rag.answering.replies import Draft, labels_in
 from rag.answering.support import repin
