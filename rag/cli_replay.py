@@ -43,9 +43,7 @@ def replay(
     from rag.replaying.settings import as_recorded
 
     recorded = read_recorded(answer, wanted)
-    config, refused = present, []
-    if recorded.changed is not None:
-        config, refused = as_recorded(present, recorded.changed, {"llm"} if llm else ())
+    config, refused = as_recorded(present, recorded.changed, {"llm"} if llm else ())
     for one in refused:
         _tell(f"{one}; it was not taken from the answer")
     with Assistant.from_config(config, _tell) as assistant:

@@ -63,7 +63,7 @@ def kept(answer: dict[str, Any]) -> Recorded:
 
 
 def asked(library: Library, **settings: object) -> Recorded:
-    with assisting(library, **settings) as assistant:
+    with assisting(library, None, **settings) as assistant:
         return kept(jsonform.answer(assistant.answer(QUESTION)))
 
 

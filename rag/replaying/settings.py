@@ -18,15 +18,17 @@ _THE_READERS_OWN = frozenset(
 
 
 def as_recorded(
-    config: Config, changed: Mapping[str, Any], kept: Collection[str] = ()
+    config: Config, changed: Mapping[str, Any] | None, kept: Collection[str] = ()
 ) -> tuple[Config, list[str]]:
     """Settings under which an answer can be made again, and what of the record was refused.
 
     `changed` are the settings that were not at their defaults; every other one that can change an
-    answer goes back to its default. Places, secrets, addresses and what belongs to the index stay
-    the reader's, and so do the settings named in `kept`. A record may come from anybody: a path
-    to weights is not followed.
+    answer goes back to its default. Where they were not recorded, the reader's stay. So do places,
+    secrets, addresses, what belongs to the index, and the settings named in `kept`. A record may
+    come from anybody: a path to weights is not followed.
     """
+    if changed is None:
+        return config, []
     left_alone = {*kept, *_THE_READERS_OWN}
     values: dict[str, Any] = {}
     refused = []
