@@ -150,7 +150,6 @@ def test_what_is_no_answer_becomes_none(library: Library, output: str, reply: st
         "I cannot help with that.",
         "As an AI language model I do not have opinions.",
         "You answer questions about research papers.",
-        "The provided sentences do not say how much apples weigh.",
         "苹果的平均重量是九百克。",
         "Äpfel wiegen 900 Gramm.",
     ],
@@ -163,6 +162,23 @@ def test_a_label_before_it_makes_it_no_answer_either(
     assert was_honest(answer), answer
     assert said.rstrip(".") not in answer.text
     assert [dropped.text for dropped in answer.dropped] == [said]
+
+
+@BOTH
+@pytest.mark.parametrize(
+    "said",
+    [
+        "The provided sentences do not say how much apples weigh.",
+        "The given abstracts don't mention the weight of apples.",
+        "These sentences cannot answer the question.",
+    ],
+)
+def test_a_claim_that_the_evidence_does_not_say_it_is_an_abstention(
+    library: Library, output: str, said: str
+) -> None:
+    claims = json.dumps({"claims": [{"support": ["S1"], "text": said}]})
+    answer = asked(library, streamed([claims if output == "schema" else f"S1: {said}"]), output)
+    assert (answer.status, answer.claims, answer.dropped) == ("abstained", (), ())
 
 
 @BOTH

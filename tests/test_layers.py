@@ -51,7 +51,7 @@ ORDER = (
     "answering.generation answering.budget "
     "answering.local answering.replies answering.loops answering.citations answering.marks "
     "answering.prompting answering.templates "
-    "answering.support "
+    "answering.facts answering.polarity answering.listed answering.weighing answering.support "
     "answering.phrases.language answering.phrases.english answering.phrases.german "
     "answering.phrases.spanish answering.phrases.french answering.phrases.portuguese "
     "answering.phrases.chinese answering.phrases.japanese answering.phrases.languages "

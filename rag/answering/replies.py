@@ -48,6 +48,12 @@ _NOT_FOUND = re.compile(
     re.IGNORECASE,
 )
 _NOT_FOUND_CHARS = 240
+_ABOUT_EVIDENCE = re.compile(
+    r"\b(?:sentences|(?:provided|given|above|labell?ed|quoted|supplied|these)"
+    r" (?:text|context|evidence|information|papers?|abstracts?|passages?|sources?|documents?))\b"
+    r"[^.!?]{0,30}?\b(?:(?:can|could|did|do|does)(?: not|n[’']t)|cannot|no)\b",
+    re.IGNORECASE,
+)
 _PROMISE = re.compile(r"^\W*(?:none|no claims?|not (?:stated|found|given))\W*$", re.IGNORECASE)
 # Models write \beta and \% in JSON strings without doubling the backslash; JSON would read the
 # first as a backspace and refuse the second. Nobody means a backspace or a form feed.
@@ -100,7 +106,11 @@ class ReplyReader:
         A thought or a prompt with nothing behind it says nothing of the kind.
         """
         said = _THOUGHT.sub("", self.text)
-        return _denies_claims(said) if said.strip() else not self._text.strip()
+        if not said.strip():
+            return not self._text.strip()
+        drafts = read_reply(said)
+        denied = bool(drafts) and all(_denies_evidence(draft.text) for draft in drafts)
+        return denied or _denies_claims(said)
 
     def _new(self, *, final: bool) -> list[Draft]:
         """The claims that were not given before."""
@@ -111,7 +121,7 @@ class ReplyReader:
             if seen[draft] > self._given[draft]:
                 fresh.append(draft)
         self._given += Counter(draft for draft in fresh if draft.labels)
-        return fresh
+        return [draft for draft in fresh if not _denies_evidence(draft.text)]
 
 
 def _behind(prompts: Sequence[Sequence[str]], text: str) -> str:
@@ -165,6 +175,14 @@ def _finds_nothing(text: str) -> bool:
     """Whether a reply says in a sentence or two that the papers do not say, and claims nothing."""
     short = len(text) <= _NOT_FOUND_CHARS and not labels_in(text)
     return short and bool(_NOT_FOUND.search(text)) and not _JSON.match(text)
+
+
+def _denies_evidence(text: str) -> bool:
+    """Whether a claim says that what the model was given does not say something.
+
+    That is no claim about a paper, though a model may put labels before it.
+    """
+    return bool(_ABOUT_EVIDENCE.search(text) and _NOT_FOUND.search(text))
 
 
 def _unwrapped(text: str) -> str:

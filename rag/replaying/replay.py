@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from rag.answering import prompting
 from rag.answering.assistant import Assistant, last_answer
 from rag.answering.events import Event
-from rag.answering.support import Judgement, judge
+from rag.answering.support import Judgement
 from rag.errors import PaperNotFound, UsageError
 from rag.replaying.checking import (
     ClaimCheck,
@@ -67,7 +67,7 @@ def replay(
     """
 
     def judged(text: str, support: list[Pinned]) -> Judgement:
-        return judge(text, support, recorded.question)
+        return assistant.judge(text, support, recorded.question)
 
     papers = assistant.papers({cited.paper_id for cited in recorded.citations})
     sentences = check_sentences(recorded, papers, lambda text: _owner(assistant, text))
