@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from importlib.metadata import version
 
 from rag.answering.abstention import REFUSAL
-from rag.answering.citations import Numbering, render, without_marks
+from rag.answering.citations import Numbering, render, render_sections, without_marks
 from rag.answering.disclosure import Disclosure
-from rag.answering.events import CitationAdded, ClaimMade, Done, Event, Notice
+from rag.answering.events import CitationAdded, ClaimMade, Done, Event, Heading, Notice
 from rag.answering.prompting import Labelled
 from rag.answering.replies import Draft, labels_in
-from rag.answering.support import repin
+from rag.answering.support import Pinned, repin
 from rag.answering.writing import Ending, QuotingWriter, Task, Writer
 from rag.config import Config
 from rag.retrieval.expansion import Help
 from rag.retrieval.search import Found
-from rag.schema import Answer, Dropped, Nearest, Status
+from rag.schema import Answer, Claim, Dropped, Nearest, Section, Status, Verdict
 from rag.text import normalise
 
 _QUOTES_IN_PLACE_OF_CLAIMS = 2
@@ -48,6 +48,7 @@ class Work:
         self._help = found.help if found else Help()
         self._numbering = Numbering()
         self._claims: list[ClaimMade] = []
+        self._sections: list[Section] = []
         self._dropped: list[Dropped] = []
         self._strays: dict[str, None] = {}
         self._notices: list[str] = []
@@ -82,6 +83,27 @@ class Work:
         answer = self._answer((), "", Ending(facts={"disclosed": said.language}))
         return Done(replace(answer, status="answered", text=said.text))
 
+    def head(self, title: str) -> Heading:
+        """Begin a part of the answer."""
+        self._sections.append(Section(title, len(self._claims)))
+        return Heading(title)
+
+    def state(
+        self, text: str, support: Sequence[Pinned], verdict: Verdict = "supported"
+    ) -> Iterator[Event]:
+        """Number a claim that was checked, and show it with what it cites."""
+        made = ClaimMade(self._numbering.cite(text, support, verdict))
+        self._claims.append(made)
+        for citation in self._numbering.citations():
+            if self._shown.get(citation.paper.id) != len(citation.sentences):
+                self._shown[citation.paper.id] = len(citation.sentences)
+                yield CitationAdded(citation)
+        yield made
+
+    def finish(self, facts: Mapping[str, object] | None = None) -> Answer:
+        """The answer of what was stated so far; `facts` go into its manifest."""
+        return self._answer((), "", Ending(facts=dict(facts or {})))
+
     def _pending_notices(self) -> Iterator[Notice]:
         while self._notices:
             yield Notice(self._notices.pop(0))
@@ -100,13 +122,7 @@ class Work:
         unknown = [name for name in draft.labels if name not in by_label]
         written = [mark for mark in marks if not _repeats(mark, draft)]
         self._strays |= dict.fromkeys([*unknown, *draft.strays, *written])
-        made = ClaimMade(self._numbering.cite(text, support, judgement.verdict))
-        self._claims.append(made)
-        for citation in self._numbering.citations():
-            if self._shown.get(citation.paper.id) != len(citation.sentences):
-                self._shown[citation.paper.id] = len(citation.sentences)
-                yield CitationAdded(citation)
-        yield made
+        yield from self.state(text, support, judgement.verdict)
 
     def _quote(self, task: Task, by_label: dict[str, Labelled]) -> Iterator[Event]:
         quotes = Task(task.kind, task.question, task.sentences, _QUOTES_IN_PLACE_OF_CLAIMS)
@@ -123,7 +139,7 @@ class Work:
         return Answer(
             question=self._question,
             status=status,
-            text=render(claims) or REFUSAL,
+            text=self._text(claims),
             claims=claims,
             citations=cited,
             dropped=tuple(self._dropped),
@@ -131,7 +147,13 @@ class Work:
             manifest=self._manifest(sentences, ending),
             note="; ".join(filter(None, (fault, self._told_strays(), self._help.note))),
             complete=not ending.fault,
+            sections=tuple(self._sections) if claims else (),
         )
+
+    def _text(self, claims: Sequence[Claim]) -> str:
+        if claims and self._sections:
+            return render_sections(self._sections, claims)
+        return render(claims) or REFUSAL
 
     def _told_strays(self) -> str:
         """What shown claims cite that the model was not given; it is left out of them."""

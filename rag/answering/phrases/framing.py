@@ -30,6 +30,11 @@ LIGHT = frozenset(
     "shows some something speak speaks studied studies study studying such talk talks that the "
     "their there these they this those to topic topics treat treats up us was were what where "
     "which who with word words work worked works write writes written you your "
+    # what papers do with anything
+    "adopt adopts apply applies applying develop developed develops employ employs evaluate "
+    "evaluated evaluates introduce introduced introduces introducing link links make makes offer "
+    "offers propose proposed proposes proposing prove proves provide provides rely relies test "
+    "tested tests url urls use used uses using utilise utilises utilize utilizes "
     # Spanish, German, French
     "que cual cuales cuantos cuantas hay sobre de del la las el los en un una tratan trata hablan "
     "mencionan menciona estudian estudia investigan son acerca existen lista todos tienen se "

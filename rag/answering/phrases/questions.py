@@ -87,8 +87,9 @@ PHRASES: tuple[tuple[Kind, tuple[str, ...]], ...] = (
             r"^(?:do|does|did|are|is|have|has) (?:<some> )(?:of (?:the|these|those|your) )?"
             r"(?:other )?(?:<papers>|paper)\b",
             r"^(?:are|is) there (?:a |any |some |more )?(?:[\w-]+ )?(?:<papers>|paper)\b",
-            r"^(?:do you|does (?:the|this) collection|have you|do we) (?:have|hold|contain|know|got)"
-            r"(?: of)? (?:a |any |some |the )?(?:[\w-]+ )?(?:<papers>|paper|anything|something)\b",
+            r"^(?:do you|does (?:the|this) collection|have you|do we) (?:have|hold|contain|know"
+            r"|got)(?: of)? (?:a |any |some |the )?(?:[\w-]+ )?(?:<papers>|paper|anything"
+            r"|something)\b",
             r"^who (?:else )?(?:has |have )?(?:written|published|worked) (?:\w+ )?(?:about|on)\b",
             r"^<papers> (?:about|on|that|which|using|by|from|since|published)\b",
             r"\bwelche(?:n|r)?(?: der)? <arbeiten>\b|\bgibt es <arbeiten>\b"
@@ -139,8 +140,8 @@ PHRASES: tuple[tuple[Kind, tuple[str, ...]], ...] = (
             r"|his\b|her\b|your\b)[\w$\\{}^.+-]+(?: (?!of\b|in\b|for\b|used\b|by\b|on\b|at\b|with\b"
             r"|to\b|from\b|about\b|like\b|name|called)[\w-]+){0,3}$",
             r"\b(?:stand|stands|standing) for\b",
-            r"\b(?:abbreviate[sd]?|is short for|acronym|in full|full (?:name|form)|spell(?:ed)? out)"
-            r"\b",
+            r"\b(?:abbreviate[sd]?|is short for|acronym|in full|full (?:name|form)"
+            r"|spell(?:ed)? out)\b",
             r"\bwhat (?:does|do) .{1,40} mean\b$",
             r"^(?:define|definition of)\b|\b(?:is meant by|the definition of)\b",
             r"^was (?:ist|sind) (?:eine? )?(?!der\b|die\b|das\b)[\w-]+$|\bwofur steht\b"
@@ -172,7 +173,8 @@ PHRASES: tuple[tuple[Kind, tuple[str, ...]], ...] = (
             r"^(?:es|son|puede|pueden|tiene|tienen|hay|existe|supera|mejora|funciona|necesita"
             r"|utiliza|usa)\b(?!.*\bo\b)",
             r"^(?:est-ce qu|est-il|est-elle|peut-on|y a-t-il|sont-ils|sont-elles)(?!.*\bou\b)"
-            r"|^[\w-]+(?: [\w-]+){0,3} (?:est|peut|a|fait|ameliore|depasse|utilise)-t?-?(?:il|elle)\b",
+            r"|^[\w-]+(?: [\w-]+){0,3} (?:est|peut|a|fait|ameliore|depasse|utilise)"
+            r"-t?-?(?:il|elle)\b",
             r"(?:吗|嗎)[?？]?$|是否|能否|是不是",
         ),
     ),

@@ -1,0 +1,135 @@
+"""Whether each paper of a collection meets a condition, by its words and its meaning; pure.
+
+Nothing is ranked here: a paper is judged by what it says itself, so that how many are listed does
+not depend on how many were retrieved. The bounds were set on questions over the seed papers
+(docs/answers.md).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from rag.answering.conditions import Condition
+from rag.answering.support import names
+from rag.index.embedding import Vectors
+from rag.schema import Evidence, Hit
+from rag.text import terms, tokens
+
+_ALL, _MOST = 0.95, 0.75
+_NEAR, _VERY_NEAR = 0.25, 0.40
+_MAYBE_SAID, _MAYBE_MEANT = 0.40, 0.42
+_NEGATIONS = frozenset("not no never without neither nor cannot lack lacks free".split())
+_LONGEST_ACRONYM = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A paper that was held against a condition, and the sentence that speaks most for it.
+
+    `meets` is True or False where the paper's own words decide, and None where they leave it open.
+    """
+
+    hit: Hit
+    evidence: Evidence
+    score: float
+    meets: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Yardstick:
+    """A condition as sentences are held against it.
+
+    `weights` has the inverse document frequency of each of its terms: a term that no paper has
+    weighs most. `acronyms` are terms that stand for several others, as gnn for graph, neural and
+    network. `vector` is the condition's.
+    """
+
+    weights: Mapping[str, float]
+    acronyms: Mapping[str, frozenset[str]]
+    vector: Vectors
+    literal: bool
+    negated: bool
+
+    @classmethod
+    def of(
+        cls, condition: Condition, holding: Mapping[str, int], papers: int, vector: Vectors
+    ) -> Yardstick:
+        """`holding` says in how many of the `papers` each term stands."""
+        weights = {
+            term: math.log((papers + 1) / (holding.get(term, 0) + 0.5))
+            for term in sorted(set(terms(condition.text)))
+        }
+        literal = condition.literal or bool(names(condition.text))
+        return cls(weights, _acronyms(condition.text), vector, literal, _denies(condition.text))
+
+    def check(self, hit: Hit, vectors: Vectors) -> Checked:
+        """Hold a paper against the condition; `vectors` has a row for each of its sentences."""
+        paper = hit.paper
+        titled = [] if paper.title_derived else [paper.title]
+        said = [self._terms(sentence.text) for sentence in paper.sentences]
+        shares = [self._share([words]) for words in said]
+        near = (vectors @ self.vector).tolist() if len(vectors) else [0.0] * len(said)
+        ranks = [share + max(0.0, cosine) for share, cosine in zip(shares, near, strict=True)]
+        best = int(np.argmax(ranks))
+        sentence = paper.sentences[best]
+        evidence = Evidence(paper.id, best, sentence.text, sentence.start, sentence.end, near[best])
+        in_title = self._share([self._terms(title) for title in titled])
+        window = max(map(self._share, zip(said, [*said[1:], frozenset[str]()], strict=True)))
+        meets = self._meets(max(shares[best], in_title), window, max(near))
+        if meets and self.negated and not _denies(sentence.text):
+            meets = None
+        return Checked(hit, evidence, ranks[best], meets)
+
+    def _meets(self, said: float, window: float, near: float) -> bool | None:
+        if said >= _ALL or (said >= _MOST and (self.literal or near >= _NEAR)):
+            return True
+        if self.literal:
+            return False
+        if window >= _ALL and near >= _VERY_NEAR:
+            return True
+        return None if said >= _MAYBE_SAID or near >= _MAYBE_MEANT else False
+
+    def _terms(self, text: str) -> frozenset[str]:
+        """Which of the condition's terms a text has, also by their acronym."""
+        held = set(terms(text))
+        meant = [self.acronyms[one] for one in self.acronyms.keys() & held]
+        return frozenset((held | {term for some in meant for term in some}) & self.weights.keys())
+
+    def _share(self, held: Iterable[frozenset[str]]) -> float:
+        """How much of the condition's weight texts hold together."""
+        total = sum(self.weights.values())
+        both = frozenset[str]().union(*held)
+        return sum(self.weights[term] for term in both) / total if total else 1.0
+
+
+def alternatives(condition: Condition) -> list[Condition]:
+    """The conditions of "video generation or video models", of which one has to be met."""
+    parts = re.split(r"\s*,?\s+(?:or|oder|ou)\s+", condition.text)
+    return [Condition(part, condition.literal) for part in parts if terms(part)] or [condition]
+
+
+def _acronyms(text: str) -> dict[str, frozenset[str]]:
+    """The initials of each run of three to five words, and the terms that they stand for."""
+    words = tokens(text)
+    found = {}
+    for size in range(3, _LONGEST_ACRONYM + 1):
+        for start in range(len(words) - size + 1):
+            run = words[start : start + size]
+            initials = "".join(word[0] for word in run)
+            found[initials] = frozenset(term for word in run for term in terms(word))
+    return found
+
+
+def _denies(text: str) -> bool:
+    return not _NEGATIONS.isdisjoint(re.findall(r"[a-z]+", text.lower()))
+
+
+def best_of(checks: Sequence[Checked]) -> Checked:
+    """The check of one paper against alternatives that speaks most for it."""
+    order = {True: 2, None: 1, False: 0}
+    return max(checks, key=lambda one: (order[one.meets], one.score))
