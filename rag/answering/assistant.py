@@ -9,7 +9,7 @@ from rag.answering.abstention import holds_nothing
 from rag.answering.asking import Asker, Reading
 from rag.answering.bench import Bench, Case
 from rag.answering.disclosure import disclosure
-from rag.answering.dispatch import answerer_of
+from rag.answering.dispatch import answer_by_kind
 from rag.answering.events import Done, Event
 from rag.answering.exchange import Generator, silent
 from rag.answering.finding import Finder
@@ -185,8 +185,8 @@ class Assistant:
             return
         reading = Reading(notify or silent, stop or Stop())
         case = Case(asked, kind_of(asked.text), (), reading, notify)
-        if answer := answerer_of(case.kind):
-            yield from answer(self._bench, case)
+        if events := answer_by_kind(self._bench, case):
+            yield from events
             return
         found, chosen = self._evidence(asked, reading)
         sentences = label([(hit.paper, evidence) for hit, evidence in chosen])

@@ -29,9 +29,11 @@ class Bench:
     budget: Budget
     asker: Asker | None = None
 
-    def work(self, case: Case, found: Found) -> Work:
-        """An answer to begin."""
-        state = (found.index_state, found.embedding_model)
+    def work(self, case: Case, found: Found | None) -> Work:
+        """An answer to begin; `found` is what was searched for it, None if nothing was."""
+        state = ("", self.config.embedding_model)
+        if found is not None:
+            state = (found.index_state, found.embedding_model)
         return Work(self.config, self.writer, case.question.text, *state, found, case.notify)
 
 

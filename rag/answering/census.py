@@ -25,6 +25,7 @@ _NEAR, _VERY_NEAR = 0.25, 0.40
 _MAYBE_SAID, _MAYBE_MEANT = 0.40, 0.42
 _NEGATIONS = frozenset("not no never without neither nor cannot lack lacks free".split())
 _LONGEST_ACRONYM = 5
+_UNKNOWN = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +45,15 @@ class Checked:
 class Yardstick:
     """A condition as sentences are held against it.
 
-    `weights` has the inverse document frequency of each of its terms: a term that no paper has
-    weighs most. `acronyms` are terms that stand for several others, as gnn for graph, neural and
-    network. `vector` is the condition's.
+    `weights` has the inverse document frequency of each of its terms: one that no paper has counts
+    half, it may be a word of the asker's own. `acronyms` are terms that stand for several others,
+    as gnn for graph, neural and network; `joints` are words with hyphens, which count as one, and
+    what they join. `vector` is the condition's.
     """
 
     weights: Mapping[str, float]
     acronyms: Mapping[str, frozenset[str]]
+    joints: Mapping[str, str]
     vector: Vectors
     literal: bool
     negated: bool
@@ -60,12 +63,18 @@ class Yardstick:
         cls, condition: Condition, holding: Mapping[str, int], papers: int, vector: Vectors
     ) -> Yardstick:
         """`holding` says in how many of the `papers` each term stands."""
+        joints = _joints(condition.text)
+        parts = {part for spaced in joints.values() for part in terms(spaced)}
+        wanted = sorted((set(terms(condition.text)) - parts) | joints.keys())
         weights = {
             term: math.log((papers + 1) / (holding.get(term, 0) + 0.5))
-            for term in sorted(set(terms(condition.text)))
+            * (1.0 if term in holding else _UNKNOWN)
+            for term in wanted
         }
         literal = condition.literal or bool(names(condition.text))
-        return cls(weights, _acronyms(condition.text), vector, literal, _denies(condition.text))
+        return cls(
+            weights, _acronyms(condition.text), joints, vector, literal, _denies(condition.text)
+        )
 
     def check(self, hit: Hit, vectors: Vectors) -> Checked:
         """Hold a paper against the condition; `vectors` has a row for each of its sentences."""
@@ -95,8 +104,12 @@ class Yardstick:
         return None if said >= _MAYBE_SAID or near >= _MAYBE_MEANT else False
 
     def _terms(self, text: str) -> frozenset[str]:
-        """Which of the condition's terms a text has, also by their acronym."""
+        """Which of the condition's terms a text has, also by their acronym or without hyphen."""
         held = set(terms(text))
+        apart = {joint: spaced for joint, spaced in self.joints.items() if joint not in held}
+        if apart:
+            words = f" {' '.join(tokens(text))} "
+            held |= {joint for joint, spaced in apart.items() if f" {spaced} " in words}
         meant = [self.acronyms[one] for one in self.acronyms.keys() & held]
         return frozenset((held | {term for some in meant for term in some}) & self.weights.keys())
 
@@ -111,6 +124,12 @@ def alternatives(condition: Condition) -> list[Condition]:
     """The conditions of "video generation or video models", of which one has to be met."""
     parts = re.split(r"\s*,?\s+(?:or|oder|ou)\s+", condition.text)
     return [Condition(part, condition.literal) for part in parts if terms(part)] or [condition]
+
+
+def _joints(text: str) -> dict[str, str]:
+    """The terms of words with hyphens, as trainingfree, and the words that they join."""
+    joined = (re.split(r"[-'’·]", token) for token in tokens(text))
+    return {"".join(parts): " ".join(parts) for parts in joined if len(parts) > 1}
 
 
 def _acronyms(text: str) -> dict[str, frozenset[str]]:

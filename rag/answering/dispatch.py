@@ -3,17 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 
 from rag.answering.bench import Bench, Case
-from rag.answering.events import Event
+from rag.answering.events import Done, Event
 from rag.answering.listing import list_papers
+from rag.answering.summing import summarise_named
+from rag.answering.talk import talk
 from rag.schema import Kind
 
-Answerer = Callable[[Bench, Case], Iterator[Event]]
 
-_ANSWERERS: Mapping[Kind, Answerer] = {"list": list_papers, "count": list_papers}
+def answer_by_kind(bench: Bench, case: Case) -> Iterator[Event] | None:
+    """The events of an answer in the form of its kind; None: it is answered as a fact."""
+    answerer = _ANSWERERS.get(case.kind)
+    return answerer(bench, case) if answerer else None
 
 
-def answerer_of(kind: Kind) -> Answerer | None:
-    """Who answers questions of that kind otherwise than a fact; None for nobody."""
-    return _ANSWERERS.get(kind)
+def _talk(bench: Bench, case: Case) -> Iterator[Event]:
+    """No paper has a part in it, so nothing is searched."""
+    said = talk(case.question.text)
+    answer = bench.work(case, None).finish()
+    text = said.text if said else answer.text
+    yield Done(replace(answer, status="answered", text=text, kind="talk"))
+
+
+_ANSWERERS: Mapping[Kind, Callable[[Bench, Case], Iterator[Event] | None]] = {
+    "list": list_papers,
+    "count": list_papers,
+    "summary": summarise_named,
+    "talk": _talk,
+}

@@ -97,7 +97,7 @@ def _checks(bench: Bench, condition: Condition, found: Found) -> list[Checked]:
         vectors = state.embed([one.text for one in wanted])
         size = state.snapshot.size()
         measures = [
-            Yardstick.of(one, state.snapshot.holding(set(terms(one.text))), size, vector)
+            Yardstick.of(one, state.snapshot.holding(terms(one.text)), size, vector)
             for one, vector in zip(wanted, vectors, strict=True)
         ]
     return [

@@ -31,6 +31,7 @@ LIGHT = frozenset(
     "their there these they this those to topic topics treat treats up us was were what where "
     "which who with word words work worked works write writes written you your "
     # what papers do with anything
+    "approaches methods systems techniques two three four five several whose call calls claim "
     "adopt adopts apply applies applying develop developed develops employ employs evaluate "
     "evaluated evaluates introduce introduced introduces introducing link links make makes offer "
     "offers propose proposed proposes proposing prove proves provide provides rely relies test "

@@ -91,6 +91,8 @@ PHRASES: tuple[tuple[Kind, tuple[str, ...]], ...] = (
             r"|got)(?: of)? (?:a |any |some |the )?(?:[\w-]+ )?(?:<papers>|paper|anything"
             r"|something)\b",
             r"^who (?:else )?(?:has |have )?(?:written|published|worked) (?:\w+ )?(?:about|on)\b",
+            r"^(?:which|what|name|list|give)\b.{0,60}\b(?:their|the|these|whose) <papers>"
+            r" (?:describe|call|mention|say|state|report|claim|propose|introduce)",
             r"^<papers> (?:about|on|that|which|using|by|from|since|published)\b",
             r"\bwelche(?:n|r)?(?: der)? <arbeiten>\b|\bgibt es <arbeiten>\b"
             r"|\b(?:liste|nenne|zeige?)(?: mir)? alle <arbeiten>\b",
