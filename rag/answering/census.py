@@ -20,7 +20,7 @@ from rag.index.embedding import Vectors
 from rag.schema import Evidence, Hit
 from rag.text import terms, tokens
 
-_ALL, _MOST = 0.95, 0.75
+_ALL, _MOST, _MUCH = 0.95, 0.75, 0.60
 _NEAR, _VERY_NEAR = 0.25, 0.40
 _MAYBE_SAID, _MAYBE_MEANT = 0.40, 0.42
 _NEGATIONS = frozenset("not no never without neither nor cannot lack lacks free".split())
@@ -99,7 +99,7 @@ class Yardstick:
             return True
         if self.literal:
             return False
-        if window >= _ALL and near >= _VERY_NEAR:
+        if near >= _VERY_NEAR and (said >= _MUCH or window >= _ALL):
             return True
         return None if said >= _MAYBE_SAID or near >= _MAYBE_MEANT else False
 
