@@ -8,8 +8,9 @@ from typing import Self
 from rag.answering.abstention import holds_nothing
 from rag.answering.asking import Asker, Reading
 from rag.answering.bench import Bench, Case
+from rag.answering.conflicts import conflicting
 from rag.answering.disclosure import disclosure
-from rag.answering.dispatch import answer_by_kind
+from rag.answering.dispatch import answer_by_kind, both_sides
 from rag.answering.events import Done, Event
 from rag.answering.exchange import Generator, silent
 from rag.answering.finding import Finder
@@ -195,12 +196,15 @@ class Assistant:
         if not sentences or holds_nothing(found):
             yield work.abstain()
             return
+        if both := conflicting(asked.text, sentences):
+            yield from both_sides(work, case, both)
+            return
         if notify is not None:
             notify("reading the evidence")
         task = Task(
             "answer", asked.text, tuple(sentences), _CLAIMS, reading.stop, self.config.persona
         )
-        yield from work.write(task)
+        yield from work.write(task, case.kind)
 
     def answer(self, question: str) -> Answer:
         """Answer a question, whole."""

@@ -2,21 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from rag.answering.bench import Bench, Case
 from rag.answering.events import Done, Event
 from rag.answering.listing import list_papers
+from rag.answering.prompting import Labelled
 from rag.answering.summing import summarise_named
 from rag.answering.talk import talk
-from rag.schema import Kind
+from rag.answering.work import Work
+from rag.schema import Kind, Paper
+from rag.text import legible
 
 
 def answer_by_kind(bench: Bench, case: Case) -> Iterator[Event] | None:
     """The events of an answer in the form of its kind; None: it is answered as a fact."""
     answerer = _ANSWERERS.get(case.kind)
     return answerer(bench, case) if answerer else None
+
+
+def both_sides(work: Work, case: Case, both: Sequence[Labelled]) -> Iterator[Event]:
+    """What each of several papers says where they disagree, with its name and year."""
+    yield work.head("The abstracts disagree")
+    for item in both:
+        text = f"{_named(item.paper)}: {legible(item.evidence.text)}"
+        yield from work.state(text, [(item.paper, item.evidence)])
+    yield Done(replace(work.finish(), kind=case.kind))
+
+
+def _named(paper: Paper) -> str:
+    year = f" ({paper.meta.year})" if paper.meta.year else ""
+    return f"{legible(paper.title)}{year}"
 
 
 def _talk(bench: Bench, case: Case) -> Iterator[Event]:

@@ -64,7 +64,8 @@ def census(bench: Bench, case: Case) -> Listed:
     the coverage says so.
     """
     read = bench.finder.find(case.question, 1, case.reading, filters=case.filters)
-    condition = condition_of(read.query.text)
+    # Where filters are all that was asked for, the text is left as it was, and has no terms.
+    condition = condition_of(read.query.text if read.query.terms else "")
     if not terms(condition.text):
         return _all(bench, condition, read)
     with bench.reader.state() as state:

@@ -10,6 +10,7 @@ from rag.answering.abstention import REFUSAL
 from rag.answering.citations import Numbering, render, render_sections, without_marks
 from rag.answering.disclosure import Disclosure
 from rag.answering.events import CitationAdded, ClaimMade, Done, Event, Heading, Notice
+from rag.answering.forms import put
 from rag.answering.prompting import Labelled
 from rag.answering.replies import Draft, labels_in
 from rag.answering.support import Pinned, repin
@@ -17,7 +18,7 @@ from rag.answering.writing import Ending, QuotingWriter, Task, Writer
 from rag.config import Config
 from rag.retrieval.expansion import Help
 from rag.retrieval.search import Found
-from rag.schema import Answer, Claim, Dropped, Nearest, Section, Status, Verdict
+from rag.schema import Answer, Claim, Dropped, Kind, Nearest, Section, Status, Verdict
 from rag.text import normalise
 
 _QUOTES_IN_PLACE_OF_CLAIMS = 2
@@ -49,18 +50,21 @@ class Work:
         self._numbering = Numbering()
         self._claims: list[ClaimMade] = []
         self._sections: list[Section] = []
+        self._kind: Kind = "fact"
+        self._formed = False
         self._dropped: list[Dropped] = []
         self._strays: dict[str, None] = {}
         self._notices: list[str] = []
         self._notify = notify or self._notices.append
         self._shown: dict[str, int] = {}
 
-    def write(self, task: Task) -> Iterator[Event]:
-        """Have the writer write, check each claim, and end with the answer."""
+    def write(self, task: Task, kind: Kind = "fact") -> Iterator[Event]:
+        """Have the writer write, check each claim, put it in its form, and end with the answer."""
+        self._kind = kind
         by_label = {item.label: item for item in task.sentences}
         ending = Ending()
         drafts = 0
-        for piece in self._writer.write(task, self._notify):
+        for piece in self._written(task, by_label):
             yield from self._pending_notices()
             if isinstance(piece, Ending):
                 ending = piece
@@ -73,6 +77,21 @@ class Work:
             note = f"{note or reason}; the closest sentences are quoted"
             yield from self._quote(task, by_label)
         yield Done(self._answer(task.sentences, note, ending))
+
+    def _written(self, task: Task, by_label: dict[str, Labelled]) -> Iterator[Draft | Ending]:
+        """What the writer writes; of quotations the one that has the answer in its form first."""
+        pieces = self._writer.write(task, self._notify)
+        if not isinstance(self._writer, QuotingWriter):
+            yield from pieces
+            return
+
+        def waits(piece: Draft | Ending) -> int:
+            if isinstance(piece, Ending):
+                return 2
+            pinned = [(by_label[n].paper, by_label[n].evidence) for n in piece.labels]
+            return int(put(self._kind, self._question, piece.text, pinned) == piece.text)
+
+        yield from sorted(pieces, key=waits)
 
     def abstain(self) -> Done:
         """The answer where nothing that was found comes near the question."""
@@ -116,13 +135,16 @@ class Work:
         if judgement.verdict in {"unsupported", "contradicted"}:
             self._dropped.append(Dropped(draft.text, judgement.reason))
             return
-        if any(normalise(text) == normalise(made.claim.text) for made in self._claims):
+        said = (normalise(made.claim.text) for made in self._claims)
+        if any(one.endswith(normalise(text)) for one in said):
             self._dropped.append(Dropped(draft.text, "it repeats an earlier claim"))
             return
         unknown = [name for name in draft.labels if name not in by_label]
         written = [mark for mark in marks if not _repeats(mark, draft)]
         self._strays |= dict.fromkeys([*unknown, *draft.strays, *written])
-        yield from self.state(text, support, judgement.verdict)
+        formed = text if self._formed else put(self._kind, self._question, text, support)
+        self._formed = formed != text or self._formed
+        yield from self.state(formed, support, judgement.verdict)
 
     def _quote(self, task: Task, by_label: dict[str, Labelled]) -> Iterator[Event]:
         quotes = Task(task.kind, task.question, task.sentences, _QUOTES_IN_PLACE_OF_CLAIMS)
@@ -147,6 +169,7 @@ class Work:
             manifest=self._manifest(sentences, ending),
             note="; ".join(filter(None, (fault, self._told_strays(), self._help.note))),
             complete=not ending.fault,
+            kind=self._kind,
             sections=tuple(self._sections) if claims else (),
         )
 
