@@ -9,6 +9,7 @@ from rag.answering.bench import Bench, Case
 from rag.answering.events import Done, Event
 from rag.answering.listing import list_papers
 from rag.answering.prompting import Labelled
+from rag.answering.stances import weigh
 from rag.answering.summing import summarise_named
 from rag.answering.talk import talk
 from rag.answering.work import Work
@@ -48,5 +49,6 @@ _ANSWERERS: Mapping[Kind, Callable[[Bench, Case], Iterator[Event] | None]] = {
     "list": list_papers,
     "count": list_papers,
     "summary": summarise_named,
+    "agreement": weigh,
     "talk": _talk,
 }

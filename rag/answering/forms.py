@@ -23,7 +23,7 @@ _AUXILIARY = re.compile(
     re.IGNORECASE,
 )
 _COMPARING = re.compile(r"\b(?:than|better|worse|only|all|every|always|first|most)\b", re.I)
-_DENIAL = re.compile(
+DENIAL = re.compile(
     r"\b(?:not|no|never|neither|nor|cannot|without|fails? to|unable to|lacks?|\w+n't)\b", re.I
 )
 _SAID = re.compile(r"^(?:yes|no)\b", re.IGNORECASE)
@@ -49,7 +49,7 @@ def _yes_or_no(question: str, claim: str, support: Sequence[Pinned]) -> str:
     A comparison is left alone: the same words say which of two is better and which is worse.
     """
     asked = set(terms(_AUXILIARY.sub("", question)))
-    if _SAID.match(claim) or _COMPARING.search(question) or _DENIAL.search(question) or not asked:
+    if _SAID.match(claim) or _COMPARING.search(question) or DENIAL.search(question) or not asked:
         return ""
     for paper, evidence in support:
         abstract = f"{paper.title} {paper.text}"
@@ -62,12 +62,16 @@ def _yes_or_no(question: str, claim: str, support: Sequence[Pinned]) -> str:
 
 
 def _polarity(sentence: str, wanted: set[str]) -> str:
-    """No where a denial stands right before something asked, nothing where it stands elsewhere."""
-    denial = _DENIAL.search(sentence)
-    if not denial:
+    """No where something asked is denied, nothing where the denial is of something else."""
+    if not DENIAL.search(sentence):
         return "Yes"
-    behind = terms(" ".join(sentence[denial.end() :].split()[:2]))
-    return "No" if wanted & set(behind) else ""
+    return "No" if denies(sentence, wanted) else ""
+
+
+def denies(sentence: str, wanted: set[str]) -> bool:
+    """Whether a denial stands right before one of the terms `wanted`."""
+    behind = (sentence[match.end() :].split()[:2] for match in DENIAL.finditer(sentence))
+    return any(wanted & set(terms(" ".join(words))) for words in behind)
 
 
 def _number(question: str, claim: str, support: Sequence[Pinned]) -> str:

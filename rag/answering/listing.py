@@ -18,10 +18,10 @@ from rag.answering.parts import choice_of
 from rag.answering.prompting import name_of
 from rag.answering.screening import screen
 from rag.answering.work import Work
-from rag.retrieval.query import Question
+from rag.retrieval.query import Query, Question
 from rag.retrieval.search import Found
 from rag.schema import Coverage, Evidence, Hit
-from rag.text import legible, normalise, terms
+from rag.text import legible, normalise, terms, tokens
 
 _ALL_SENTENCES = 10_000
 _SCREENED = {"local": 8}
@@ -64,8 +64,7 @@ def census(bench: Bench, case: Case) -> Listed:
     the coverage says so.
     """
     read = bench.finder.find(case.question, 1, case.reading, filters=case.filters)
-    # Where filters are all that was asked for, the text is left as it was, and has no terms.
-    condition = condition_of(read.query.text if read.query.terms else "")
+    condition = _without_names(condition_of(read.query.text), read.query)
     if not terms(condition.text):
         return _all(bench, condition, read)
     with bench.reader.state() as state:
@@ -78,6 +77,15 @@ def census(bench: Bench, case: Case) -> Listed:
     meets = tuple(one for one in ranked if one.meets)
     left = tuple(one for one in ranked if one.meets is None)
     return Listed(condition, found, meets, left, Coverage(limit, total), len(meets))
+
+
+def _without_names(condition: Condition, query: Query) -> Condition:
+    """The condition without what its filters say: where they are all, the text still has them."""
+    if not query.terms:
+        return replace(condition, text="")
+    named = {word for one in query.filters for word in tokens(f"{one.author} {one.venue}")}
+    kept = [word for word in condition.text.split() if not named.issuperset(tokens(word))]
+    return replace(condition, text=" ".join(kept)) if named else condition
 
 
 def _all(bench: Bench, condition: Condition, read: Found) -> Listed:
