@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -60,9 +60,17 @@ class Yardstick:
 
     @classmethod
     def of(
-        cls, condition: Condition, holding: Mapping[str, int], papers: int, vector: Vectors
+        cls,
+        condition: Condition,
+        holding: Mapping[str, int],
+        papers: int,
+        vector: Vectors,
+        known: Collection[str] = (),
     ) -> Yardstick:
-        """`holding` says in how many of the `papers` each term stands."""
+        """`holding` says in how many of the `papers` each term stands.
+
+        `known` are acronyms that the collection defines; only these may be of two letters.
+        """
         joints = _joints(condition.text)
         parts = {part for spaced in joints.values() for part in terms(spaced)}
         wanted = sorted((set(terms(condition.text)) - parts) | joints.keys())
@@ -73,7 +81,12 @@ class Yardstick:
         }
         literal = condition.literal or bool(names(condition.text))
         return cls(
-            weights, _acronyms(condition.text), joints, vector, literal, _denies(condition.text)
+            weights,
+            _acronyms(condition.text, known),
+            joints,
+            vector,
+            literal,
+            _denies(condition.text),
         )
 
     def check(self, hit: Hit, vectors: Vectors) -> Checked:
@@ -132,15 +145,16 @@ def _joints(text: str) -> dict[str, str]:
     return {"".join(parts): " ".join(parts) for parts in joined if len(parts) > 1}
 
 
-def _acronyms(text: str) -> dict[str, frozenset[str]]:
-    """The initials of each run of three to five words, and the terms that they stand for."""
+def _acronyms(text: str, known: Collection[str]) -> dict[str, frozenset[str]]:
+    """The initials of each run of two to five words, and the terms that they stand for."""
     words = tokens(text)
     found = {}
-    for size in range(3, _LONGEST_ACRONYM + 1):
+    for size in range(2, _LONGEST_ACRONYM + 1):
         for start in range(len(words) - size + 1):
             run = words[start : start + size]
             initials = "".join(word[0] for word in run)
-            found[initials] = frozenset(term for word in run for term in terms(word))
+            if size > 2 or initials in known:
+                found[initials] = frozenset(term for word in run for term in terms(word))
     return found
 
 

@@ -11,6 +11,7 @@ from rag.answering.listing import list_papers
 from rag.answering.prompting import Labelled
 from rag.answering.stances import weigh
 from rag.answering.summing import summarise_named
+from rag.answering.survey import survey
 from rag.answering.talk import talk
 from rag.answering.work import Work
 from rag.schema import Kind, Paper
@@ -49,6 +50,7 @@ _ANSWERERS: Mapping[Kind, Callable[[Bench, Case], Iterator[Event] | None]] = {
     "list": list_papers,
     "count": list_papers,
     "summary": summarise_named,
+    "overview": survey,
     "agreement": weigh,
     "talk": _talk,
 }

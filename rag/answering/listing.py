@@ -5,7 +5,7 @@ A list does not stop at the papers that a search returns, and a count is the len
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -18,6 +18,7 @@ from rag.answering.parts import choice_of
 from rag.answering.prompting import name_of
 from rag.answering.screening import screen
 from rag.answering.work import Work
+from rag.index.browse import Filter
 from rag.retrieval.query import Query, Question
 from rag.retrieval.search import Found
 from rag.schema import Coverage, Evidence, Hit
@@ -67,11 +68,20 @@ def census(bench: Bench, case: Case) -> Listed:
     condition = _without_names(condition_of(read.query.text), read.query)
     if not terms(condition.text):
         return _all(bench, condition, read)
+    return _checked(bench, condition, read.query.filters)
+
+
+def census_of(bench: Bench, case: Case, condition: Condition) -> Listed:
+    """Hold every paper against a condition that is known, with the filters of the case alone."""
+    return _checked(bench, condition, case.filters)
+
+
+def _checked(bench: Bench, condition: Condition, filters: Sequence[Filter]) -> Listed:
     with bench.reader.state() as state:
         total = state.snapshot.size()
     limit = min(bench.config.most_checked, total)
     found = bench.finder.searcher.search(
-        Question(condition.text), limit, sentences=_ALL_SENTENCES, filters=read.query.filters
+        Question(condition.text), limit, sentences=_ALL_SENTENCES, filters=filters
     )
     ranked = sorted(_checks(bench, condition, found), key=lambda one: -one.score)
     meets = tuple(one for one in ranked if one.meets)
@@ -101,12 +111,12 @@ def _all(bench: Bench, condition: Condition, read: Found) -> Listed:
 
 
 def _checks(bench: Bench, condition: Condition, found: Found) -> list[Checked]:
-    wanted = alternatives(condition)
+    wanted, known = alternatives(condition), found.query.expansions
     with bench.reader.state() as state:
         vectors = state.embed([one.text for one in wanted])
         size = state.snapshot.size()
         measures = [
-            Yardstick.of(one, state.snapshot.holding(terms(one.text)), size, vector)
+            Yardstick.of(one, state.snapshot.holding(terms(one.text)), size, vector, known)
             for one, vector in zip(wanted, vectors, strict=True)
         ]
     return [
@@ -145,7 +155,7 @@ def _title(listed: Listed, shown: int) -> str:
     number = listed.number
     papers = f"{number:,} paper" if number == 1 else f"{number:,} papers"
     more = f"; the first {shown:,} are listed" if shown < number else ""
-    return f"{papers}{_sought(listed)} ({_told(listed.coverage)}{more})"
+    return f"{papers}{_sought(listed)} ({told(listed.coverage)}{more})"
 
 
 def _sought(listed: Listed) -> str:
@@ -154,7 +164,8 @@ def _sought(listed: Listed) -> str:
     return ", ".join([about, *(wanted.told() for wanted in listed.found.query.filters)])
 
 
-def _told(coverage: Coverage) -> str:
+def told(coverage: Coverage) -> str:
+    """How many papers were checked, in words."""
     return f"checked {coverage.checked:,} of {coverage.total:,} abstracts"
 
 
@@ -163,7 +174,7 @@ def _done(work: Work, case: Case, listed: Listed, note: str) -> Done:
     text, missing = answer.text, answer.missing
     if not listed.papers:
         missing = f"a paper{_sought(listed)}"
-        text = f"{REFUSAL} No paper was{_sought(listed)} ({_told(listed.coverage)})."
+        text = f"{REFUSAL} No paper was{_sought(listed)} ({told(listed.coverage)})."
     notes = "; ".join(filter(None, (answer.note, note)))
     return Done(
         replace(

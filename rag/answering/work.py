@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import asdict, replace
 from importlib.metadata import version
 
@@ -52,6 +52,7 @@ class Work:
         self._sections: list[Section] = []
         self._kind: Kind = "fact"
         self._formed = False
+        self._quoted = ""  # why sentences are quoted in place of claims
         self._dropped: list[Dropped] = []
         self._strays: dict[str, None] = {}
         self._notices: list[str] = []
@@ -61,9 +62,14 @@ class Work:
     def write(self, task: Task, kind: Kind = "fact") -> Iterator[Event]:
         """Have the writer write, check each claim, put it in its form, and end with the answer."""
         self._kind = kind
+        ending = yield from self.part(task)
+        yield Done(self._answer(task.sentences, self._quoted or ending.fault, ending))
+
+    def part(self, task: Task) -> Generator[Event, None, Ending]:
+        """Have the writer write a part of an answer, and check each claim; how that ended."""
         by_label = {item.label: item for item in task.sentences}
         ending = Ending()
-        drafts = 0
+        drafts, before = 0, len(self._claims)
         for piece in self._written(task, by_label):
             yield from self._pending_notices()
             if isinstance(piece, Ending):
@@ -71,12 +77,11 @@ class Work:
             else:
                 drafts += 1
                 yield from self._check(piece, by_label)
-        note = ending.fault
-        if not self._claims and not ending.silent:
+        if len(self._claims) == before and not ending.silent:
             reason = "no claim could be supported" if drafts else "no claim could be read"
-            note = f"{note or reason}; the closest sentences are quoted"
             yield from self._quote(task, by_label)
-        yield Done(self._answer(task.sentences, note, ending))
+            self._quoted = f"{ending.fault or reason}; the closest sentences are quoted"
+        return ending
 
     def _written(self, task: Task, by_label: dict[str, Labelled]) -> Iterator[Draft | Ending]:
         """What the writer writes; of quotations the one that has the answer in its form first."""
@@ -119,9 +124,10 @@ class Work:
                 yield CitationAdded(citation)
         yield made
 
-    def finish(self, facts: Mapping[str, object] | None = None) -> Answer:
-        """The answer of what was stated so far; `facts` go into its manifest."""
-        return self._answer((), "", Ending(facts=dict(facts or {})))
+    def finish(self, ending: Ending | None = None, sentences: Sequence[Labelled] = ()) -> Answer:
+        """The answer of what was stated so far, and of what `sentences` were written from."""
+        last = ending or Ending()
+        return self._answer(sentences, self._quoted or last.fault, last)
 
     def _pending_notices(self) -> Iterator[Notice]:
         while self._notices:

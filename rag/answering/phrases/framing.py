@@ -30,6 +30,8 @@ LIGHT = frozenset(
     "shows some something speak speaks studied studies study studying such talk talks that the "
     "their there these they this those to topic topics treat treats up us was were what where "
     "which who with word words work worked works write writes written you your "
+    "overview survey review literature research state art summary summarise summarize field known "
+    "currently tell gist "
     # what papers do with anything
     "approaches methods systems techniques two three four five several whose call calls claim "
     "adopt adopts apply applies applying develop developed develops employ employs evaluate "
