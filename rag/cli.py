@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from rag.cli_collection import LIST_EPILOG, SURVEY_EPILOG, list_papers, survey
 from rag.cli_models import models
 from rag.cli_papers import papers
 from rag.cli_reembed import EPILOG, reembed
@@ -253,6 +254,8 @@ def config(
 
 
 app.command("reembed", epilog=EPILOG)(reembed)
+app.command("list", epilog=LIST_EPILOG)(list_papers)
+app.command("survey", epilog=SURVEY_EPILOG)(survey)
 
 
 def main() -> None:

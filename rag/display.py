@@ -13,8 +13,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from rag.answering.events import CitationAdded, ClaimMade, Done, Event
-from rag.schema import Answer, Citation, Claim, Paper, Sentence
+from rag.answering.events import CitationAdded, ClaimMade, Done, Event, Heading
+from rag.schema import Answer, Citation, Claim, Paper, Section, Sentence
 from rag.text import MATHS, plain, printable
 
 INLINE_MATHS = ("\ue000", "\ue001")
@@ -53,16 +53,21 @@ class Turn:
     answer: Answer | None = None
     failure: str = ""
     stopped: bool = False
+    sections: tuple[Section, ...] = ()
 
     def after(self, event: Event) -> Turn:
         """The turn once `event` has happened."""
         if isinstance(event, ClaimMade):
             return replace(self, claims=(*self.claims, event.claim))
+        if isinstance(event, Heading):
+            section = Section(event.title, len(self.claims))
+            return replace(self, sections=(*self.sections, section))
         if isinstance(event, CitationAdded):
             return replace(self, citations=_with(self.citations, event.citation))
         if isinstance(event, Done):
             answer = event.answer
-            return replace(self, claims=answer.claims, citations=answer.citations, answer=answer)
+            shown = replace(self, claims=answer.claims, citations=answer.citations)
+            return replace(shown, sections=answer.sections, answer=answer)
         return self
 
 
@@ -166,7 +171,7 @@ def conversation(turns: Sequence[Turn]) -> str:
 
 
 def _turn(turn: Turn) -> str:
-    parts = [_claim(claim, turn.number) for claim in turn.claims]
+    parts = _claims(turn)
     if turn.answer is not None:
         parts += _rest(turn.answer, turn.number)
     if turn.failure:
@@ -177,6 +182,18 @@ def _turn(turn: Turn) -> str:
         f'<section class="turn">'
         f'<h2 class="asked">{as_typed(turn.question)}</h2>{"".join(parts)}</section>'
     )
+
+
+def _claims(turn: Turn) -> list[str]:
+    """The claims in order, each behind the titles that begin at it."""
+    titles: dict[int, list[str]] = {}
+    for section in turn.sections:
+        title = f'<h3 class="part">{inline(section.title)}</h3>'
+        titles.setdefault(section.first, []).append(title)
+    parts: list[str] = []
+    for place, claim in enumerate(turn.claims):
+        parts += [*titles.get(place, []), _claim(claim, turn.number)]
+    return parts
 
 
 def as_typed(text: str) -> str:

@@ -53,12 +53,16 @@ ORDER = (
     "answering.phrases.language answering.phrases.english answering.phrases.german "
     "answering.phrases.spanish answering.phrases.french answering.phrases.portuguese "
     "answering.phrases.chinese answering.phrases.japanese answering.phrases.languages "
-    "answering.phrases answering.disclosure "
+    "answering.phrases.questions answering.phrases.chat answering.phrases.framing "
+    "answering.phrases answering.disclosure answering.talk answering.kinds answering.conditions "
+    "answering.conflicts answering.forms answering.census answering.themes "
     "answering.abstention answering.events answering.asking answering.expanding "
     "answering.reranking answering.finding answering.writing answering.parts answering.served "
-    "answering.helping answering.work answering.assistant answering "
+    "answering.helping answering.work answering.bench answering.screening answering.listing "
+    "answering.summing answering.stances answering.survey answering.dispatch "
+    "answering.assistant answering "
     "export history llamaindex server display jsonform batch terminal doctor exits flags "
-    "cli_papers cli_models cli_reembed cli"
+    "cli_papers cli_models cli_reembed cli_collection cli"
 ).split()
 
 OWNERS = {

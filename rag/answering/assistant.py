@@ -16,10 +16,12 @@ from rag.answering.exchange import Generator, silent
 from rag.answering.finding import Finder
 from rag.answering.helping import asker_of, budget_of, finder_of
 from rag.answering.kinds import kind_of
+from rag.answering.listing import list_papers
 from rag.answering.parts import built_with, embedder_of, generator_of, vectors_of, writing
 from rag.answering.prompting import label
 from rag.answering.served import as_wanted, with_model
 from rag.answering.stop import Stop
+from rag.answering.survey import survey
 from rag.answering.work import Work
 from rag.answering.writing import Task, Writer
 from rag.config import Config
@@ -36,7 +38,7 @@ from rag.retrieval.fusion import Weights
 from rag.retrieval.lookup import find_paper
 from rag.retrieval.query import Question, read_question
 from rag.retrieval.search import Found, Searcher
-from rag.schema import Answer, Evidence, Paper
+from rag.schema import Answer, Evidence, Kind, Paper
 
 _CLAIMS = 3
 _SUMMARY_CLAIMS = 4
@@ -205,6 +207,45 @@ class Assistant:
             "answer", asked.text, tuple(sentences), _CLAIMS, reading.stop, self.config.persona
         )
         yield from work.write(task, case.kind)
+
+    def list_papers(
+        self,
+        condition: str,
+        *,
+        filters: Sequence[Filter] = (),
+        notify: Callable[[str], None] | None = None,
+        stop: Stop | None = None,
+    ) -> Iterator[Event]:
+        """The papers of the whole collection that meet a condition, a question or words for it.
+
+        `filters` say what papers must have beside that; `notify` and `stop` are as for `ask`.
+
+        Raises:
+            UsageError, IndexUnusable: as `search`.
+        """
+        yield from list_papers(self._bench, self._case(condition, "list", filters, notify, stop))
+
+    def survey(
+        self,
+        topic: str,
+        *,
+        filters: Sequence[Filter] = (),
+        notify: Callable[[str], None] | None = None,
+        stop: Stop | None = None,
+    ) -> Iterator[Event]:
+        """An overview of a topic, theme by theme. The rest is as for `list_papers`."""
+        yield from survey(self._bench, self._case(topic, "overview", filters, notify, stop))
+
+    def _case(
+        self,
+        text: str,
+        kind: Kind,
+        filters: Sequence[Filter],
+        notify: Callable[[str], None] | None,
+        stop: Stop | None,
+    ) -> Case:
+        asked = read_question(text, max_chars=self.config.max_question_chars)
+        return Case(asked, kind, tuple(filters), Reading(notify or silent, stop or Stop()), notify)
 
     def answer(self, question: str) -> Answer:
         """Answer a question, whole."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,6 +26,7 @@ _MAYBE_SAID, _MAYBE_MEANT = 0.40, 0.42
 _NEGATIONS = frozenset("not no never without neither nor cannot lack lacks free".split())
 _LONGEST_ACRONYM = 5
 _UNKNOWN = 0.5
+_BETWEEN = 2  # other words among those that belong together
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +49,13 @@ class Yardstick:
     `weights` has the inverse document frequency of each of its terms: one that no paper has counts
     half, it may be a word of the asker's own. `acronyms` are terms that stand for several others,
     as gnn for graph, neural and network; `joints` are words with hyphens, which count as one, and
-    what they join. `vector` is the condition's.
+    what they join. `units` are terms that must stand close together to count together. `vector` is the condition's.
     """
 
     weights: Mapping[str, float]
     acronyms: Mapping[str, frozenset[str]]
     joints: Mapping[str, str]
+    units: tuple[frozenset[str], ...]
     vector: Vectors
     literal: bool
     negated: bool
@@ -79,15 +81,10 @@ class Yardstick:
             * (1.0 if term in holding else _UNKNOWN)
             for term in wanted
         }
-        literal = condition.literal or bool(names(condition.text))
-        return cls(
-            weights,
-            _acronyms(condition.text, known),
-            joints,
-            vector,
-            literal,
-            _denies(condition.text),
-        )
+        text = condition.text
+        units = tuple(_units(text, weights.keys()))
+        literal = condition.literal or bool(names(text))
+        return cls(weights, _acronyms(text, known), joints, units, vector, literal, _denies(text))
 
     def check(self, hit: Hit, vectors: Vectors) -> Checked:
         """Hold a paper against the condition; `vectors` has a row for each of its sentences."""
@@ -124,7 +121,13 @@ class Yardstick:
             words = f" {' '.join(tokens(text))} "
             held |= {joint for joint, spaced in apart.items() if f" {spaced} " in words}
         meant = [self.acronyms[one] for one in self.acronyms.keys() & held]
-        return frozenset((held | {term for some in meant for term in some}) & self.weights.keys())
+        scattered = (unit for unit in self.units if unit <= held and not _close(unit, text))
+        apart_terms = {term for unit in scattered for term in unit - {max(unit, key=self._weight)}}
+        spelt = {term for some in meant for term in some}
+        return frozenset(((held - apart_terms) | spelt) & self.weights.keys())
+
+    def _weight(self, term: str) -> tuple[float, str]:
+        return self.weights[term], term
 
     def _share(self, held: Iterable[frozenset[str]]) -> float:
         """How much of the condition's weight texts hold together."""
@@ -143,6 +146,24 @@ def _joints(text: str) -> dict[str, str]:
     """The terms of words with hyphens, as trainingfree, and the words that they join."""
     joined = (re.split(r"[-'’·]", token) for token in tokens(text))
     return {"".join(parts): " ".join(parts) for parts in joined if len(parts) > 1}
+
+
+def _units(text: str, wanted: Collection[str]) -> Iterator[frozenset[str]]:
+    """The terms of words that follow each other in a condition, such as reward and hack."""
+    for part in re.split(
+        r"\b(?:and|or|in|of|on|for|with|by|to|from|using|that|which)\b|[,;]", text
+    ):
+        unit = frozenset(terms(part)) & frozenset(wanted)
+        if len(unit) > 1:
+            yield unit
+
+
+def _close(unit: frozenset[str], text: str) -> bool:
+    """Whether the terms stand in a text with no more than two other words among them."""
+    found = [terms(word) for word in tokens(text)]
+    size = len(unit) + _BETWEEN
+    spans = (found[start : start + size] for start in range(max(1, len(found) - size + 1)))
+    return any(unit <= {term for word in span for term in word} for span in spans)
 
 
 def _acronyms(text: str, known: Collection[str]) -> dict[str, frozenset[str]]:

@@ -63,10 +63,8 @@ def weigh(bench: Bench, case: Case) -> Iterator[Event]:
     sides = {} if holds_nothing(found) else _sides(bench, case, asked, sentences)
     counted = {side: _one_each(items) for side, items in sides.items() if items}
     for number, (side, items) in enumerate(counted.items()):
-        title = (
-            f"{_verdict(counted)} {_headed(side, items)}" if not number else _headed(side, items)
-        )
-        yield work.head(title)
+        first = _verdict(counted) if number == 0 else ""
+        yield work.head(f"{first}{_headed(side, items)}")
         for item in items:
             name = name_of(item.paper)
             quote = legible(item.evidence.text)
@@ -118,8 +116,6 @@ def by_words(asked: str, sentences: Sequence[Labelled]) -> dict[Stance, list[Lab
 
     Those that say the same with other numbers contradict each other, whatever was asked.
     """
-    if both := conflicting(asked, sentences):
-        return {DIFFER: both}
     wanted = set(terms(asked))
     sides: dict[Stance, list[Labelled]] = {FOR: [], AGAINST: []}
     for item in sentences:
@@ -127,7 +123,8 @@ def by_words(asked: str, sentences: Sequence[Labelled]) -> dict[Stance, list[Lab
         if wanted and len(held) >= _HOLDS * len(wanted):
             against = denies(item.evidence.text, wanted) != bool(DENIAL.search(asked))
             sides[AGAINST if against else FOR].append(item)
-    return sides
+    both = [] if all(sides.values()) else conflicting(asked, sentences)
+    return {DIFFER: both} if both else sides
 
 
 def _one_each(items: Sequence[Labelled]) -> list[Labelled]:

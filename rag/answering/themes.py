@@ -74,7 +74,8 @@ def heading(inside: Sequence[Paper], others: Sequence[Paper], topic: str) -> str
         if len(taken) < _HEADING_PHRASES and not any(set(phrase) & set(one) for one in taken):
             taken.append(phrase)
     told = [next(said[phrase] for said in written if phrase in said) for phrase in taken]
-    return ", ".join(told or [paper.title for paper in inside])
+    named = ", ".join(told or [paper.title for paper in inside])
+    return f"{named[:1].upper()}{named[1:]}"
 
 
 def _phrases(paper: Paper) -> dict[tuple[str, ...], str]:

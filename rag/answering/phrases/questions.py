@@ -79,7 +79,9 @@ PHRASES: tuple[tuple[Kind, tuple[str, ...]], ...] = (
         "list",
         (
             r"^(?:in |on |for |of )?(?:which|what)(?: (?:of|are|were|other|all))*"
-            r"(?: (?:the|these|those|our|my|your))? (?:[\w-]+ )?<papers>\b"
+            r"(?: (?:the|these|those|our|my|your))? "
+            r"(?:(?!(?:do|does|did|in|of|by|the|is|are|have|has|to|on|for)\b)[\w-]+ ){0,3}?"
+            r"<papers>\b"
             r"(?! (?:does|did|is it|was it|have in common)\b)",
             r"\b(?:list|name|show|find|give(?: me)?|show me|enumerate|get|i need|i want)(?: me)?"
             r"(?: (?:all|every|any|each|the|of|some|those))* (?:[\w-]+ )?<papers>\b"
