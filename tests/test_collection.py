@@ -101,10 +101,10 @@ def test_a_long_list_names_the_first_and_counts_all(tmp_path: Path, embedder: Em
 
 def test_filters_given_beside_the_words_hold_too(tmp_path: Path, embedder: Embedder) -> None:
     with asking(tmp_path, embedder, RECORDS) as assistant:
-        events = assistant.list_papers("reward hacking", filters=filters_of(until="2021"))
+        events = assistant.list_papers("roses", filters=filters_of(until="2022"))
         answer = last_answer(events)
-    assert keys(answer) == ["a"]
-    assert "year 2021 or earlier" in answer.text
+    assert keys(answer) == ["c"]
+    assert "year 2022 or earlier" in answer.text
 
 
 def test_a_negated_condition_does_not_list_what_affirms_it(

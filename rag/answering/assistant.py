@@ -10,7 +10,7 @@ from rag.answering.asking import Asker, Reading
 from rag.answering.bench import Bench, Case
 from rag.answering.conflicts import conflicting
 from rag.answering.disclosure import disclosure
-from rag.answering.dispatch import answer_by_kind, both_sides
+from rag.answering.dispatch import answer_by_kind, both_sides, evenly
 from rag.answering.events import Done, Event
 from rag.answering.exchange import Generator, silent
 from rag.answering.finding import Finder
@@ -198,6 +198,8 @@ class Assistant:
         if not sentences or holds_nothing(found):
             yield work.abstain()
             return
+        if case.kind == "comparison":
+            sentences = evenly(asked.text, sentences)
         if both := conflicting(asked.text, sentences):
             yield from both_sides(work, case, both)
             return

@@ -26,6 +26,7 @@ _MAYBE_SAID, _MAYBE_MEANT = 0.40, 0.42
 _NEGATIONS = frozenset("not no never without neither nor cannot lack lacks free".split())
 _LONGEST_ACRONYM = 5
 _UNKNOWN = 0.5
+_JOINING = re.compile(r"\b(?:and|or|in|of|on|for|with|by|to|from|using|that|which)\b|[,;]")
 _BETWEEN = 2  # other words among those that belong together
 
 
@@ -49,7 +50,8 @@ class Yardstick:
     `weights` has the inverse document frequency of each of its terms: one that no paper has counts
     half, it may be a word of the asker's own. `acronyms` are terms that stand for several others,
     as gnn for graph, neural and network; `joints` are words with hyphens, which count as one, and
-    what they join. `units` are terms that must stand close together to count together. `vector` is the condition's.
+    what they join. `units` are terms that must stand close together to count together. `vector` is
+    the condition's.
     """
 
     weights: Mapping[str, float]
@@ -150,9 +152,7 @@ def _joints(text: str) -> dict[str, str]:
 
 def _units(text: str, wanted: Collection[str]) -> Iterator[frozenset[str]]:
     """The terms of words that follow each other in a condition, such as reward and hack."""
-    for part in re.split(
-        r"\b(?:and|or|in|of|on|for|with|by|to|from|using|that|which)\b|[,;]", text
-    ):
+    for part in _JOINING.split(text):
         unit = frozenset(terms(part)) & frozenset(wanted)
         if len(unit) > 1:
             yield unit

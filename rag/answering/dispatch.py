@@ -11,6 +11,7 @@ from rag.answering.listing import list_papers
 from rag.answering.prompting import Labelled
 from rag.answering.stances import weigh
 from rag.answering.summing import summarise_named
+from rag.answering.support import names
 from rag.answering.survey import survey
 from rag.answering.talk import talk
 from rag.answering.work import Work
@@ -31,6 +32,23 @@ def both_sides(work: Work, case: Case, both: Sequence[Labelled]) -> Iterator[Eve
         text = f"{_named(item.paper)}: {legible(item.evidence.text)}"
         yield from work.state(text, [(item.paper, item.evidence)])
     yield Done(replace(work.finish(), kind=case.kind))
+
+
+def evenly(question: str, sentences: Sequence[Labelled]) -> list[Labelled]:
+    """The same sentences, those of a comparison's papers in turn: the best of each before others.
+
+    They are the papers that bear a name of the question, or all where fewer than two do.
+    """
+    asked = names(question)
+    bearing = {s.paper.id for s in sentences if asked & names(f"{s.paper.title} {s.paper.text}")}
+    able = bearing if len(bearing) > 1 else {s.paper.id for s in sentences}
+    best = {id_: max(s.relevance for s in sentences if s.paper.id == id_) for id_ in able}
+    return [
+        replace(s, relevance=s.relevance + len(sentences))
+        if s.relevance == best.get(s.paper.id)
+        else s
+        for s in sentences
+    ]
 
 
 def _named(paper: Paper) -> str:
