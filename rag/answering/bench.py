@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from rag.answering.asking import Asker, Reading
 from rag.answering.finding import Finder
+from rag.answering.support import Likeness
 from rag.answering.work import Work
 from rag.answering.writing import Writer
 from rag.config import Config
@@ -20,7 +21,10 @@ from rag.schema import Kind
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """The parts that an answerer works with; `asker` is None where no model is there."""
+    """The parts that an answerer works with.
+
+    `asker` is None where no model is there; `likeness` compares a claim with sentences by meaning.
+    """
 
     config: Config
     reader: IndexReader
@@ -28,13 +32,22 @@ class Bench:
     writer: Writer
     budget: Budget
     asker: Asker | None = None
+    likeness: Likeness | None = None
 
     def work(self, case: Case, found: Found | None) -> Work:
         """An answer to begin; `found` is what was searched for it, None if nothing was."""
         state = ("", self.config.embedding_model)
         if found is not None:
             state = (found.index_state, found.embedding_model)
-        return Work(self.config, self.writer, case.question.text, *state, found, case.notify)
+        return Work(
+            self.config,
+            self.writer,
+            case.question.text,
+            *state,
+            found,
+            case.notify,
+            self.likeness,
+        )
 
 
 @dataclass(frozen=True, slots=True)

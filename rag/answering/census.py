@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rag.answering.conditions import Condition
-from rag.answering.support import names
+from rag.answering.facts import names
 from rag.index.embedding import Vectors
 from rag.schema import Evidence, Hit
 from rag.text import terms, tokens

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from rag.answering.facts import numbers
 from rag.answering.prompting import Labelled
-from rag.answering.support import numbers
 from rag.retrieval.evidence import refers_back
 from rag.text import terms
 

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 from rag.answering.bench import Bench, Case
 from rag.answering.events import Done, Event
+from rag.answering.facts import names
 from rag.answering.listing import list_papers
 from rag.answering.prompting import Labelled
 from rag.answering.stances import weigh
 from rag.answering.summing import summarise_named
-from rag.answering.support import names
 from rag.answering.survey import survey
 from rag.answering.talk import talk
 from rag.answering.work import Work

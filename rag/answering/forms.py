@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from rag.answering.support import Pinned, names, numbers
+from rag.answering.facts import names, numbers
+from rag.answering.support import Pinned
 from rag.retrieval.acronyms import definitions
 from rag.schema import Kind
 from rag.text import legible, plain, terms
