@@ -174,9 +174,14 @@ def _yes_or_no(one: Value) -> Item:
 
 
 def _expert(one: Value, papers: dict[str, dict[str, str]]) -> Item:
-    """One question; passages of one paper are put together, as they share its title."""
+    """One question; passages of one paper are put together, as they share its title.
+
+    Of some the data has no text, and says so with "nan": nobody can find those.
+    """
     keys = []
     for passage in one["ctxs"]:
+        if passage["text"].strip() in {"", "nan"}:
+            continue
         key = passage["url"].rsplit("/", 1)[-1] or _hash(passage["title"] or passage["text"])
         paper = papers.setdefault(key, {"id": key, "title": passage["title"], "abstract": ""})
         if passage["text"] not in paper["abstract"]:

@@ -21,7 +21,8 @@ class Reply:
 
     `prompt` names system and user text and the schema by hash; `of` is what it was asked for:
     `subject` or the name of a judge. Tokens are None where the server does not tell. `cached` says
-    that it was written in an earlier run, so that `seconds` are of that one.
+    that it was written in an earlier run, so that `seconds` are of that one. `refusals` counts the
+    attempts before it that the server refused because too much was asked of it.
     """
 
     of: str
@@ -33,6 +34,7 @@ class Reply:
     completion_tokens: int | None
     seconds: float
     cached: bool = False
+    refusals: int = 0
 
 
 @dataclass(frozen=True, slots=True)

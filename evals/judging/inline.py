@@ -35,6 +35,9 @@ class Judging:
         """The record with every judge's opinions; one that has no answer is as it was.
 
         `stop` ends what judges ask of a model; what they had not said then has failed.
+
+        Raises:
+            ModelError, RateLimited: as `Judge.judge`.
         """
         if record.ending != "answered":
             return record

@@ -11,7 +11,7 @@ from evals.judging.protocol import LABELS, Case, Criterion, Verdict
 from evals.judging.reading import HIGHEST, Unreadable, met, verdict
 from evals.scoring.statements import Passage
 from rag.answering.exchange import Completion, Generator, Request
-from rag.answering.faults import ContextTooSmall, SchemaUnsupported
+from rag.answering.faults import ContextTooSmall, RateLimited, SchemaUnsupported
 from rag.answering.prompting import render
 from rag.errors import AnswerIncomplete, ModelError, ServerError
 from rag.text import legible
@@ -95,6 +95,8 @@ class LlmJudge:
             except AnswerIncomplete as error:
                 raw.append(error.partial)
                 failure = str(error)
+            except RateLimited:
+                raise  # nothing is wrong with the case, and asked later it has a verdict
             except ServerError as error:
                 failure = str(error)
                 heard = bool(raw) or isinstance(error, ContextTooSmall)

@@ -58,6 +58,7 @@ class Judge(Protocol):
         """A verdict, or a failure told in it.
 
         Raises:
+            RateLimited: its server has too much to do; the case can be judged later.
             ModelError: the judge cannot be used at all, now or for any case.
         """
 
