@@ -331,7 +331,7 @@ def confidently(run: Path) -> Report:
     for one in report.scored:
         record = one.record
         if record is not None and one.item.id in given:
-            told = {**record.answer, "manifest": {"confidence": given[one.item.id]}}
+            told = {**record.answer, "confidence": given[one.item.id]}
             record = replace(record, answer=told)
         scored.append(replace(one, record=record))
     return replace(report, scored=tuple(scored))

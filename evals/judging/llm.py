@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from evals.judging.planted import planted
 from evals.judging.protocol import LABELS, Case, Criterion, Verdict
 from evals.judging.reading import HIGHEST, Unreadable, met, verdict
 from evals.scoring.statements import Passage
@@ -59,9 +60,14 @@ class LlmJudge:
         return self._name
 
     def judge(self, case: Case) -> Verdict:
-        """See `Judge.judge`. Where nothing is cited nobody is asked: no text supports the claim."""
+        """See `Judge.judge`. Where nothing is cited nobody is asked: no text supports the claim.
+
+        Nor is anybody asked about a passage that looks planted, which the verdict then says.
+        """
         if not case.passages:
             return Verdict("neither", reason="there is no passage")
+        if refused := planted(case.passages):
+            return Verdict(None, refused=refused)
         parts = [("passage", _shown(one)) for one in case.passages]
         if case.question:
             parts.append(("question that the claim helps to answer", case.question))

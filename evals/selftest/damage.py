@@ -175,7 +175,7 @@ def wrongly_answered(cases: Sequence[Case]) -> Damaged:
     given = next(case for case in cases if case.item.answerable).records[0]
 
     def talk(record: Record) -> Record:
-        answer = {**given.answer, "manifest": record.answer["manifest"]}
+        answer = {**given.answer, "confidence": record.answer["confidence"]}
         return replace(record, ending="answered", answer=answer, papers=given.papers)
 
     moved = [of.each(case, talk) for case in alone[::2]]
@@ -201,8 +201,9 @@ def confidence_turned(cases: Sequence[Case]) -> Damaged:
     """The writer is the surer the less it can answer."""
 
     def turn(record: Record) -> Record:
-        sure = 1 - record.answer["manifest"]["confidence"]
-        return replace(record, answer={**record.answer, "manifest": {"confidence": sure}})
+        return replace(
+            record, answer={**record.answer, "confidence": 1 - record.answer["confidence"]}
+        )
 
     moved = [of.each(case, turn) for case in cases]
     return Damaged(of.merged(cases, moved), {"AUROC of confidence": -1.0})
