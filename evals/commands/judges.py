@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from evals.commands import console
 from evals.commands.files import store, store_json
+from evals.commands.flags import Cache, Limit, Plot, Save, Seed
 from evals.judging import card as cards
 from evals.judging import choice
 from evals.judging.labelled import Labelled, Split, scifact, stratified
@@ -32,18 +32,14 @@ def judge_card_command(
         str, typer.Option("--judges", help="By commas; several also make a panel.")
     ] = "support",
     split: Annotated[Split, typer.Option("--split", help="dev to report, train to tune.")] = "dev",
-    limit: Annotated[
-        int | None, typer.Option("--limit", min=1, help="Only n claims, of each label its share.")
-    ] = None,
+    limit: Limit = None,
     labels: Annotated[
         int | None, typer.Option("--ppi", min=ppi.LEAST, help="What n labels and a judge tell.")
     ] = None,
-    cache: Annotated[
-        bool, typer.Option("--cache", help="Keep the models' replies, and use those kept.")
-    ] = False,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Of resampling.")] = SEED,
-    save: Annotated[Path | None, typer.Option("--save", help="Figures and cases as JSON.")] = None,
-    plot: Annotated[Path | None, typer.Option("--plot", help="Draw the figures as SVG.")] = None,
+    cache: Cache = False,
+    seed: Seed = SEED,
+    save: Save = None,
+    plot: Plot = None,
     as_json: AsJson = False,
     data_dir: DataDir = None,
     config_file: ConfigFile = None,

@@ -13,6 +13,7 @@ import typer
 
 from evals import known
 from evals.commands import console
+from evals.commands.flags import Cache, Everything, JudgeName, Limit
 from evals.judging import choice
 from evals.judging.alce import alce_of
 from evals.judging.inline import Judging
@@ -37,14 +38,12 @@ from rag.flags import AsJson, ConfigFile, DataDir, Llm, print_json, settings
 from rag.terminal import Counted, counting, err
 
 Out = Annotated[Path | None, typer.Option("--out", help="Folder of the run; a new one.")]
-Everything = Annotated[bool, typer.Option("--all", help="Show every measure.")]
-JudgeName = Annotated[str | None, typer.Option("--judge", help="Whose opinions count.")]
 
 
 def run_command(
     suite: Annotated[str, typer.Argument(help="Name or file of a suite.")],
     llm: Llm = None,
-    limit: Annotated[int | None, typer.Option("--limit", min=1, help="Only n questions.")] = None,
+    limit: Limit = None,
     repeats: Annotated[int, typer.Option("--repeats", min=1, help="Of each question.")] = 1,
     judges: Annotated[
         str, typer.Option("--judges", help="By commas; the first one counts. none: nobody.")
@@ -69,9 +68,7 @@ def run_command(
     new_run: Annotated[
         bool, typer.Option("--new-run", help="Begin another beside the one in --out.")
     ] = False,
-    cache: Annotated[
-        bool, typer.Option("--cache", help="Keep the models' replies, and use those kept.")
-    ] = False,
+    cache: Cache = False,
     everything: Everything = False,
     as_json: AsJson = False,
     data_dir: DataDir = None,
