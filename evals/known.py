@@ -11,6 +11,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -95,13 +96,15 @@ def scholarqa(folder: Path) -> Suite:
     """Questions with whole answers by experts, and questions with rubrics.
 
     Those are over the passages that the experts used, these over the excerpts that the authors of
-    the rubrics gave for each item.
+    the rubrics gave for each item. They come in turn, so that the first few hold both.
     """
     experts = list(public("scholarqabench", "multi_expert_answers.jsonl"))
     rubrics = list(public("scholarqabench", "cs_rubrics.jsonl"))
     papers: dict[str, dict[str, str]] = {}
-    items = [_expert(one, papers) for one in experts]
-    items += [_with_rubric(one, papers) for one in rubrics]
+    pairs = zip_longest(
+        [_expert(one, papers) for one in experts], [_with_rubric(one, papers) for one in rubrics]
+    )
+    items = [one for one in chain.from_iterable(pairs) if one is not None]
     path = folder / "scholarqa" / "collection.jsonl"
     text = "".join(f"{json.dumps(one, ensure_ascii=False)}\n" for one in papers.values())
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -127,6 +127,7 @@ def test_every_gold_paper_of_the_scholars_is_in_the_collection_that_is_written(
     assert len(keys) == len(papers)
     assert {name for item in suite.items for name in item.asked.paper_ids} <= keys
     assert Counter(item.kind for item in suite.items) == {"expert": 108, "rubric": 110}
+    assert Counter(item.kind for item in suite.first(10).items) == {"expert": 5, "rubric": 5}
     rubric = next(item.asked.rubric for item in suite.items if item.kind == "rubric")
     assert sum(one.weight for one in rubric) < 1  # the rest is for length and style
     (source,) = find_files([file])
