@@ -349,6 +349,7 @@ def test_an_answer_whose_help_was_refused_is_asked_for_again(
     )
     with ScriptedServer(TOO_MUCH, helpful) as server:
         env = {"OPENAI_BASE_URL": server.url, "OPENAI_MODEL": "m", "RAG_MAX_RETRIES": "0"}
+        env |= {"RAG_HELP_SECONDS": "60"}  # on a busy machine too
         where = ("--data-dir", seeds_index, "--out", tmp_path / "run")
         ran = evals("run", file, "--llm", "openai", *where, "--json", env=env)
         steps = [step_of(received) for received in server.posts]
