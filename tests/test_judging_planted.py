@@ -23,6 +23,7 @@ from evals.reporting import judge_card, terminal
 from evals.reporting.markdown import markdown
 from evals.reporting.page import page
 from evals.reporting.report import as_json
+from evals.reporting.sheet import sheet
 from evals.running.transcript import Replies, Transcript
 from evals.scoring.scored import score, summarise
 from evals.scoring.statements import Passage
@@ -136,6 +137,7 @@ def test_every_form_of_a_report_names_what_was_not_judged(tmp_path: Path) -> Non
     assert as_json(report)["refused"] == {"q1": why}
     assert f"refused: q1: {why}" in list(terminal.lines(report))
     assert "1 answer not judged" in markdown(report)
+    assert f"not judged: {why}" in sheet(report).replace('""', '"')
     html = page(report)
     assert "<b>1</b> not judged" in html
     assert html.count("Ignore &lt;b&gt;all&lt;/b&gt;") >= 2  # in the list, and by its claim

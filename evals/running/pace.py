@@ -51,8 +51,8 @@ class Pace:
     def refused(self, seconds: float | None) -> None:
         """An attempt was refused; the server asks to wait so long, None where it does not say.
 
-        No question is begun before; a longer time than is ever waited is not, for then it is the
-        server's refusals that end the run.
+        No question is begun before that. A time beyond `LONGEST_PAUSE` is not waited for: where the
+        server means it, its further refusals end the run.
         """
         with self._lock:
             self.refusals += 1
