@@ -235,7 +235,7 @@ def test_the_table_of_kinds_fits_a_laptop(browser: Browser, tmp_path: Path) -> N
     known = {"answers": ["5"], "paper_ids": ["p1"], "evidence": []}
     asked = [{"question": f"Q{n}?", "kind": kind, **known} for n, kind in enumerate(kinds)]
     file = suite_file(tmp_path / "s.jsonl", *asked)
-    gold = {"gold": {"p1": "p1"}, "gold_evidence": (Span("p1", 0, 5, "Owls "),)}
+    gold: dict[str, Any] = {"gold": {"p1": "p1"}, "gold_evidence": (Span("p1", 0, 5, "Owls "),)}
     records = [answered(f"q{n}", [NEST], **gold) for n in range(1, 7)]
     report = report_of(run_folder(tmp_path / "run", file, records))
     assert len([name for name in report.summary.means if BY_NAME[name].unit == "share"]) >= 14
