@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Self
 
-from rag.answering.abstention import holds_nothing
 from rag.answering.asking import Reading
+from rag.answering.deciding import Decider
 from rag.answering.disclosure import disclosure
 from rag.answering.events import Done, Event
 from rag.answering.exchange import Generator, silent
 from rag.answering.finding import Finder
-from rag.answering.helping import budget_of, finder_of
+from rag.answering.helping import MOST_CLAIMS, budget_of, decider_of, finder_of
 from rag.answering.parts import built_with, embedder_of, generator_of, vectors_of, writing
 from rag.answering.prompting import label
 from rag.answering.served import as_wanted, with_model
@@ -34,7 +34,6 @@ from rag.retrieval.query import Question, read_question
 from rag.retrieval.search import Found, Searcher
 from rag.schema import Answer, Evidence, Paper
 
-_CLAIMS = 3
 _SUMMARY_CLAIMS = 4
 _SUMMARY_SENTENCES = 20
 _SUMMARISE = "Summarise this paper."
@@ -43,8 +42,17 @@ _SUMMARISE = "Summarise this paper."
 class Assistant:
     """Searches, answers and summarises over one index. Safe for use by several threads."""
 
-    def __init__(self, config: Config, reader: IndexReader, finder: Finder, writer: Writer) -> None:
+    def __init__(
+        self,
+        config: Config,
+        reader: IndexReader,
+        finder: Finder,
+        writer: Writer,
+        decider: Decider | None = None,
+    ) -> None:
+        """Without a `decider` whoever writes decides by being silent."""
         self.config = config
+        self._decider = decider or Decider(None)
         self._reader = reader
         self._finder = finder
         self._writer = writer
@@ -101,12 +109,13 @@ class Assistant:
         generator = generator_of(config)
         generator = None if generator is None else wrap(generator)
         finder = finder_of(config, Searcher(reader, weights), generator)
-        return cls(config, reader, finder, writing(generator, config))
+        decider = decider_of(config, generator)
+        return cls(config, reader, finder, writing(generator, config), decider)
 
     def speaking_as(self, persona: str) -> Self:
         """The same assistant with another persona: index and model are shared, and closed once."""
         config = self.config.model_copy(update={"persona": persona})
-        return type(self)(config, self._reader, self._finder, self._writer)
+        return type(self)(config, self._reader, self._finder, self._writer, self._decider)
 
     @property
     def writer_name(self) -> str:
@@ -147,6 +156,17 @@ class Assistant:
         asked = read_question(question, max_chars=self.config.max_question_chars)
         return self._evidence(asked, Reading())[1]
 
+    def signals(self, question: str) -> dict[str, float]:
+        """What it is judged by whether the collection answers; see `rag.answering.signals`.
+
+        Raises:
+            UsageError, IndexUnusable: as `search`.
+        """
+        asked = read_question(question, max_chars=self.config.max_question_chars)
+        found, chosen = self._evidence(asked, Reading())
+        sentences = label([(hit.paper, evidence) for hit, evidence in chosen])
+        return self._decider.seen(found, sentences, Reading())
+
     def ask(
         self,
         question: str,
@@ -174,14 +194,15 @@ class Assistant:
         found, chosen = self._evidence(asked, reading)
         sentences = label([(hit.paper, evidence) for hit, evidence in chosen])
         state = (found.index_state, found.embedding_model)
-        work = Work(self.config, self._writer, asked.text, *state, found, notify)
-        if not sentences or holds_nothing(found):
+        decision = self._decider.decide(found, sentences, reading, self.config.persona)
+        work = Work(self.config, self._writer, asked.text, *state, found, notify, decision)
+        if not decision.answers:
             yield work.abstain()
             return
         if notify is not None:
             notify("reading the evidence")
         task = Task(
-            "answer", asked.text, tuple(sentences), _CLAIMS, reading.stop, self.config.persona
+            "answer", asked.text, tuple(sentences), MOST_CLAIMS, reading.stop, self.config.persona
         )
         yield from work.write(task)
 

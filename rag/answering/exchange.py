@@ -15,7 +15,8 @@ class Request:
     """What is asked. `schema` is the JSON schema that the reply must satisfy; None: free text.
 
     `stop`, once given, cuts the connection that the reply comes through. `seconds` bounds the
-    reply, waits included; None: as long as an answer may take.
+    reply, waits included; None: as long as an answer may take. `alternatives` is how many tokens
+    that could have come first are wanted, with their probabilities; few servers tell over 20.
     """
 
     system: str
@@ -25,6 +26,7 @@ class Request:
     temperature: float = 0.0
     stop: Stop = field(default_factory=Stop, compare=False)
     seconds: float | None = None
+    alternatives: int = 0
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,9 @@ class Completion:
 
     "length": cut at the token limit or at our own cap; "content_filter": refused by the provider;
     "unknown": the server gave no reason, so the answer may be incomplete. Token counts are None
-    where the server does not tell; `seconds` runs from the call, waits included.
+    where the server does not tell; `seconds` runs from the call, waits included. `alternatives`
+    are the tokens that could have come first, with natural logarithms of their probabilities; empty
+    where they were not asked for or the server does not tell.
     """
 
     finish: Finish
@@ -41,6 +45,7 @@ class Completion:
     completion_tokens: int | None
     seconds: float
     model: str
+    alternatives: Mapping[str, float] = field(default_factory=dict)
 
 
 def silent(_message: str) -> None:

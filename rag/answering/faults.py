@@ -17,7 +17,10 @@ from rag.errors import ServerError
 REDACTED = "[key]"
 EMPTY = "empty reply"
 CLOSED = "closed by this program"
-PARAMETERS = ("stream_options", "temperature", "max_completion_tokens", "max_tokens")
+PARAMETERS = (
+    *("stream_options", "temperature", "max_completion_tokens", "max_tokens"),
+    *("top_logprobs", "logprobs"),
+)
 PASSING_STATUS = frozenset({408, 409, 429})
 
 _QUOTE_CHARS = 240

@@ -8,8 +8,10 @@ from importlib.metadata import version
 
 from rag.answering.abstention import REFUSAL
 from rag.answering.citations import Numbering, render, without_marks
+from rag.answering.deciding import Decision
 from rag.answering.disclosure import Disclosure
 from rag.answering.events import CitationAdded, ClaimMade, Done, Event, Notice
+from rag.answering.missing import Premise, missing, premises
 from rag.answering.prompting import Labelled
 from rag.answering.replies import Draft, labels_in
 from rag.answering.support import repin
@@ -17,8 +19,8 @@ from rag.answering.writing import Ending, QuotingWriter, Task, Writer
 from rag.config import Config
 from rag.retrieval.expansion import Help
 from rag.retrieval.search import Found
-from rag.schema import Answer, Dropped, Nearest, Status
-from rag.text import normalise
+from rag.schema import Answer, Claim, Dropped, Nearest, Status
+from rag.text import legible, normalise
 
 _QUOTES_IN_PLACE_OF_CLAIMS = 2
 _NEAREST = 3
@@ -37,8 +39,10 @@ class Work:
         embedding_model: str,
         found: Found | None = None,
         notify: Callable[[str], None] | None = None,
+        decision: Decision | None = None,
     ) -> None:
         """`notify` hears of waits as they begin; without it they become events after the wait."""
+        self._confidence = decision and decision.confidence
         self._config = config
         self._writer = writer
         self._question = question
@@ -119,11 +123,15 @@ class Work:
         status: Status = "answered" if claims else "abstained"
         if claims and (fault or self._dropped):
             status = "partial"
+        told = ""
+        if not claims and self._found:
+            mixed_up = premises(self._found)
+            claims, told = self._corrected(mixed_up), missing(self._found, mixed_up)
         cited = self._numbering.citations()
         return Answer(
             question=self._question,
             status=status,
-            text=render(claims) or REFUSAL,
+            text=" ".join(filter(None, (REFUSAL if status == "abstained" else "", render(claims)))),
             claims=claims,
             citations=cited,
             dropped=tuple(self._dropped),
@@ -131,6 +139,17 @@ class Work:
             manifest=self._manifest(sentences, ending),
             note="; ".join(filter(None, (fault, self._told_strays(), self._help.note))),
             complete=not ending.fault,
+            confidence=self._confidence,
+            missing=told,
+        )
+
+    def _corrected(self, mixed_up: Sequence[Premise]) -> tuple[Claim, ...]:
+        """Quotations of what stands in other papers than the question says; no answer to it."""
+        quoted = {(one.paper.id, one.evidence.index): one for one in mixed_up}
+        return tuple(
+            self._numbering.cite(legible(said.text), [(one.paper, said)], "supported")
+            for one in quoted.values()
+            for said in [one.evidence]
         )
 
     def _told_strays(self) -> str:
@@ -152,6 +171,7 @@ class Work:
             "writer": self._writer.name,
             "settings": self._config.fingerprint(),
             "found": [hit.paper.id for hit in self._found.hits] if self._found else [],
+            "confidence": self._confidence,
             "evidence": [f"{i.paper.id}:{i.evidence.index}" for i in sentences],
             "help": [asdict(step) | {"texts": list(step.texts)} for step in self._help.steps],
             **ending.facts,
