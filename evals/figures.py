@@ -29,9 +29,7 @@ def curves(title: str, across: str, lines: Mapping[str, Sequence[tuple[float, fl
         return _drawn(figure)
 
 
-def shares(
-    title: str, across: str, lines: Mapping[str, Sequence[tuple[float, float]]]
-) -> bytes:
+def shares(title: str, across: str, lines: Mapping[str, Sequence[tuple[float, float]]]) -> bytes:
     """Steps over two shares from 0 to 1; `across` names the x, the title what stands above it."""
     from matplotlib.figure import Figure
 

@@ -73,7 +73,9 @@ def abstention_command(
 def _suites(text: str) -> list[str]:
     wanted = [name.strip() for name in text.split(",") if name.strip()]
     if not wanted or not set(wanted) <= set(SUITES):
-        raise UsageError(f"--suites {text} names no suite", remedy=f"Choose from {', '.join(SUITES)}.")
+        raise UsageError(
+            f"--suites {text} names no suite", remedy=f"Choose from {', '.join(SUITES)}."
+        )
     return wanted
 
 

@@ -10,12 +10,13 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from rag.answering.signals import FIRST, lacking, marks_of, share, whole
+from rag.answering.signals import FIRST, lacking, marks_of, share, short_name, whole
 from rag.retrieval.search import Found
 from rag.schema import Evidence, Hit, Paper
 from rag.text import content_words, legible, terms
 
 _MOST = 4  # phrases that are told
+_OWNERS = 2  # papers that have what belongs to one of them
 _TITLE_CHARS = 80
 _WORD = re.compile(r"[^\W_]+(?:[-.'’/][^\W_]+)*")
 _ASKING = frozenset(
@@ -35,10 +36,15 @@ class Premise:
 
 
 def nearest_paper(found: Found) -> Hit | None:
-    """The paper that a question is about: of the first few the one with most of its names.
+    """The paper that a question is about: the one that it names by the name in its title.
 
-    Where it has none, or no paper has any, the first.
+    Else of the first few the one with most of its names, and where no paper has any, the first.
     """
+    asked = set(terms(found.question.text))
+    for hit in found.hits:
+        name = set(terms(short_name(hit.paper)))
+        if name and name <= asked:
+            return hit
     marks = marks_of(found.question.text)
     first = found.hits[:FIRST]
     return min(first, key=lambda hit: len(lacking(marks, whole(hit))), default=None)
@@ -57,14 +63,25 @@ def missing(found: Found, premises: Sequence[Premise] = ()) -> str:
         said = f"The nearest paper, {_named(hit.paper)}, does not mention {_listed(phrases)}."
     else:
         said = f"{about} does not mention {_listed(phrases)}."
-    elsewhere = [f"{one.mark} stands in {_named(one.paper)}." for one in premises]
-    return " ".join([said, *elsewhere])
+    return " ".join([said, *_elsewhere(premises)])
+
+
+def _elsewhere(premises: Sequence[Premise]) -> list[str]:
+    """Where the names and numbers do stand, a sentence for each paper."""
+    papers = {one.paper.id: one.paper for one in premises}
+    told = []
+    for key, paper in papers.items():
+        marks = [one.mark for one in premises if one.paper.id == key]
+        stand = "stands" if len(marks) == 1 else "stand"
+        told.append(f"{' and '.join(marks)} {stand} in {_named(paper)}.")
+    return told
 
 
 def premises(found: Found) -> tuple[Premise, ...]:
     """The names and numbers that the paper asked about lacks, and another that was found has.
 
-    Only where the question names a paper's own words at all: else nothing is mixed up.
+    Only where the question has some of the paper's own, else nothing is mixed up; and not what
+    many papers have, such as LLM.
     """
     marks = marks_of(found.question.text)
     hit = nearest_paper(found)
@@ -79,11 +96,14 @@ def premises(found: Found) -> tuple[Premise, ...]:
 
 
 def _place(mark: str, hits: Iterable[Hit]) -> Premise | None:
-    for hit in hits:
-        for index, sentence in enumerate(hit.paper.sentences):
-            if not lacking([mark], sentence.text):
-                at = Evidence(hit.paper.id, index, sentence.text, sentence.start, sentence.end, 0.0)
-                return Premise(mark, hit.paper, at)
+    having = [hit.paper for hit in hits if not lacking([mark], hit.paper.text)]
+    if not 1 <= len(having) <= _OWNERS:
+        return None
+    paper = having[0]
+    for index, said in enumerate(paper.sentences):
+        if not lacking([mark], said.text):
+            at = Evidence(paper.id, index, said.text, said.start, said.end, 0.0)
+            return Premise(mark, paper, at)
     return None
 
 
