@@ -56,7 +56,8 @@ def test_the_promise_is_kept_whatever_the_confidences_are_worth() -> None:
         found = kept(confidences.tolist(), answerable, 0.10, splits=100)
         assert found.realised <= 0.105
     sharp = kept([float(able) for able in answerable], answerable, 0.10, splits=20)
-    assert (sharp.answered, sharp.realised) == (1.0, pytest.approx(0.0, abs=0.1))
+    assert sharp.answered == 1.0
+    assert sharp.realised <= 0.1
 
 
 def test_questions_of_one_kind_promise_nothing() -> None:

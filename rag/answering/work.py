@@ -42,7 +42,7 @@ class Work:
         decision: Decision | None = None,
     ) -> None:
         """`notify` hears of waits as they begin; without it they become events after the wait."""
-        self._confidence = decision and decision.confidence
+        self._confidence = decision.confidence if decision else None
         self._config = config
         self._writer = writer
         self._question = question
