@@ -14,6 +14,7 @@ from evals.commands.judges import judge_card_command
 from evals.commands.questions import golden_command
 from evals.commands.runs import report_command, run_command
 from evals.commands.selftesting import selftest_command
+from evals.commands.support import support_command
 from evals.commands.tune import tune_command
 from rag.exits import run
 
@@ -32,6 +33,7 @@ app.command("gate")(gate_command)
 app.command("selftest")(selftest_command)
 app.command("judge-card")(judge_card_command)
 app.command("abstention")(abstention_command)
+app.command("support")(support_command)
 app.command("estimate")(estimate_command)
 app.command("new")(new_command)
 app.command("generate")(generate_command)

@@ -19,7 +19,7 @@ from rag.answering.stop import Stop
 from rag.answering.work import Work
 from rag.answering.writing import Task, Writer
 from rag.config import Config
-from rag.errors import AskPapersError
+from rag.errors import AskPapersError, IndexUnusable, ModelError
 from rag.index.browse import Filter
 from rag.index.catalog import Catalog
 from rag.index.manifest import Damaged, Unavailable
@@ -195,7 +195,8 @@ class Assistant:
         sentences = label([(hit.paper, evidence) for hit, evidence in chosen])
         state = (found.index_state, found.embedding_model)
         decision = self._decider.decide(found, sentences, reading, self.config.persona)
-        work = Work(self.config, self._writer, asked.text, *state, found, notify, decision)
+        known = (found, notify, self._likeness, decision)
+        work = Work(self.config, self._writer, asked.text, *state, *known)
         if not decision.answers:
             yield work.abstain()
             return
@@ -228,7 +229,9 @@ class Assistant:
             for index, s in enumerate(paper.sentences[:_SUMMARY_SENTENCES])
         ]
         title = f"Summary of {paper.title}"
-        work = Work(self.config, self._writer, title, *described, notify=notify)
+        work = Work(
+            self.config, self._writer, title, *described, notify=notify, likeness=self._likeness
+        )
         sentences = tuple(label([(paper, e) for e in evidence]))
         yield from work.write(Task("summary", _SUMMARISE, sentences, _SUMMARY_CLAIMS))
 
@@ -245,6 +248,15 @@ class Assistant:
     def _evidence(self, asked: Question, reading: Reading) -> tuple[Found, list[Chosen]]:
         found = self._finder.find(asked, self.config.top_k, reading, sentences=_SUMMARY_SENTENCES)
         return found, choose(found.hits, found.vectors, self._budget)
+
+    def _likeness(self, claim: str, sentences: Sequence[str]) -> float | None:
+        """See `Likeness`; a model that fails here leaves the check to the words."""
+        try:
+            with self._reader.state() as state:
+                vectors = state.embed([claim, *sentences])
+        except (ModelError, IndexUnusable):
+            return None
+        return float((vectors[1:] @ vectors[0]).max())
 
     def close(self) -> None:
         """End the model and close the index."""
