@@ -195,8 +195,9 @@ class Assistant:
         sentences = label([(hit.paper, evidence) for hit, evidence in chosen])
         state = (found.index_state, found.embedding_model)
         decision = self._decider.decide(found, sentences, reading, self.config.persona)
-        known = (found, notify, self._likeness, decision)
-        work = Work(self.config, self._writer, asked.text, *state, *known)
+        work = Work(
+            self.config, self._writer, asked.text, *state, found, notify, self._likeness, decision
+        )
         if not decision.answers:
             yield work.abstain()
             return
