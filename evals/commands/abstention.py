@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from evals.abstaining import fitting, report
-from evals.abstaining.examples import GOLDEN, LEAVE_OUT, SUITES, TRAIN, collect
+from evals.abstaining.examples import GOLDEN, LEAVE_OUT, SCIFACT, SUITES, TRAIN, collect
 from evals.commands import console
 from evals.commands.files import store, store_json
 from evals.stats import SEED
@@ -49,7 +49,7 @@ def abstention_command(
     """
     wanted, promised = _suites(suites), _rates(rates)
     config = settings(data_dir=data_dir, file=config_file, llm=llm).config
-    fitted_on = [GOLDEN, LEAVE_OUT, *([TRAIN] if fit else [])]
+    fitted_on = [GOLDEN, LEAVE_OUT, *([TRAIN] if fit or SCIFACT in wanted else [])]
     names = list(dict.fromkeys([*fitted_on, *wanted]))
     with counting("questions") as progress:
         examples = collect(names, config, config.data_dir / "evals", kept, progress)
