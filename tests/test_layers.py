@@ -58,10 +58,12 @@ ORDER = (
     "answering.signals answering.risk answering.confidence answering.missing "
     "answering.abstention answering.events answering.asking answering.yesno answering.deciding "
     "answering.expanding "
+    "answering.cues answering.columns answering.cells answering.rows answering.tableform "
     "answering.reranking answering.finding answering.writing answering.parts answering.served "
-    "answering.helping answering.work answering.assistant answering "
-    "export history llamaindex server display jsonform batch terminal doctor exits flags "
-    "cli_papers cli_models cli_reembed cli"
+    "answering.helping answering.work answering.tabling answering.comparing "
+    "answering.tables answering.assistant answering "
+    "export history llamaindex server display jsonform batch terminal_table terminal doctor "
+    "exits flags cli_papers cli_models cli_reembed cli_tables cli"
 ).split()
 
 OWNERS = {

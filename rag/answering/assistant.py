@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Self
 
-from rag.answering.asking import Reading
+from rag.answering.asking import Asker, Reading
+from rag.answering.comparing import asks_to_compare
 from rag.answering.deciding import Decider
 from rag.answering.disclosure import disclosure
 from rag.answering.events import Done, Event
 from rag.answering.exchange import Generator, silent
 from rag.answering.finding import Finder
-from rag.answering.helping import MOST_CLAIMS, budget_of, decider_of, finder_of
+from rag.answering.helping import MOST_CLAIMS, asker_of, budget_of, decider_of, finder_of
 from rag.answering.parts import built_with, embedder_of, generator_of, vectors_of, writing
 from rag.answering.prompting import label
 from rag.answering.served import as_wanted, with_model
 from rag.answering.stop import Stop
+from rag.answering.tables import Tables
 from rag.answering.work import Work
 from rag.answering.writing import Task, Writer
 from rag.config import Config
@@ -48,15 +50,21 @@ class Assistant:
         reader: IndexReader,
         finder: Finder,
         writer: Writer,
+        asker: Asker | None = None,
         decider: Decider | None = None,
     ) -> None:
-        """Without a `decider` whoever writes decides by being silent."""
+        """`asker` puts short questions to the model that writes; without it none is put.
+
+        Without a `decider` whoever writes decides by being silent.
+        """
         self.config = config
         self._decider = decider or Decider(None)
         self._reader = reader
         self._finder = finder
         self._writer = writer
         self._budget = budget_of(config)
+        self._asker = asker
+        self.tables = Tables(config, reader, finder, writer, asker)
 
     @classmethod
     def from_config(
@@ -109,13 +117,14 @@ class Assistant:
         generator = generator_of(config)
         generator = None if generator is None else wrap(generator)
         finder = finder_of(config, Searcher(reader, weights), generator)
-        decider = decider_of(config, generator)
-        return cls(config, reader, finder, writing(generator, config), decider)
+        asker, decider = asker_of(config, generator), decider_of(config, generator)
+        return cls(config, reader, finder, writing(generator, config), asker, decider)
 
     def speaking_as(self, persona: str) -> Self:
         """The same assistant with another persona: index and model are shared, and closed once."""
         config = self.config.model_copy(update={"persona": persona})
-        return type(self)(config, self._reader, self._finder, self._writer, self._decider)
+        kept = (self._reader, self._finder, self._writer, self._asker, self._decider)
+        return type(self)(config, *kept)
 
     @property
     def writer_name(self) -> str:
@@ -191,6 +200,9 @@ class Assistant:
             yield Work(config, self._writer, asked.text, "", config.embedding_model).disclose(said)
             return
         reading = Reading(notify or silent, stop or Stop())
+        if asks_to_compare(asked.text) and (table := self.tables.asked(asked, reading)):
+            yield from table
+            return
         found, chosen = self._evidence(asked, reading)
         sentences = label([(hit.paper, evidence) for hit, evidence in chosen])
         state = (found.index_state, found.embedding_model)
