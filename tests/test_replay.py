@@ -225,6 +225,15 @@ def test_an_answer_of_an_unknown_command_is_checked_and_not_made_again(library: 
     assert result.same
 
 
+@pytest.mark.parametrize("command", ["list", "survey"])
+def test_a_list_and_a_survey_are_made_again(library: Library, command: str) -> None:
+    with assisting(library) as assistant:
+        made = {"list": assistant.list_papers, "survey": assistant.survey}[command]
+        recorded = kept(jsonform.answer(last_answer(made("apples"))))
+        result = replay(assistant, recorded)
+    assert (recorded.command, result.not_run, result.same) == (command, "", True)
+
+
 def test_a_comparison_is_made_again(library: Library) -> None:
     with assisting(library) as assistant:
         made = last_answer(assistant.tables.compare(["a.txt:1", "b.txt:1"], "subject, result"))

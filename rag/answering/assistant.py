@@ -278,7 +278,11 @@ class Assistant:
         stop: Stop | None,
     ) -> Case:
         asked = read_question(text, max_chars=self.config.max_question_chars)
-        return Case(asked, kind, tuple(filters), Reading(notify or silent, stop or Stop()), notify)
+        reading = Reading(notify or silent, stop or Stop())
+        command = "list" if kind == "list" else "survey"
+        if filters:  # which are not recorded, so that it cannot be made again
+            command += " with filters"
+        return Case(asked, kind, tuple(filters), reading, notify, command)
 
     def answer(self, question: str) -> Answer:
         """Answer a question, whole."""

@@ -47,18 +47,23 @@ class Bench:
             found,
             case.notify,
             self.likeness,
+            command=case.command,
         )
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A question to be answered: `filters` were given beside it, `notify` hears of waits."""
+    """A question to be answered: `filters` were given beside it, `notify` hears of waits.
+
+    `command` is what has it answered.
+    """
 
     question: Question
     kind: Kind
     filters: tuple[Filter, ...] = ()
     reading: Reading = field(default_factory=Reading)
     notify: Callable[[str], None] | None = None
+    command: str = "ask"
 
     def tell(self, wait: str) -> None:
         """Say what takes a while, to whoever listens."""

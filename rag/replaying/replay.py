@@ -24,7 +24,7 @@ from rag.replaying.comparing import Difference, causes, outcome, why
 from rag.replaying.record import Recorded
 from rag.schema import Answer, Paper
 
-_AGAIN = {"ask", "summarize", "compare"}
+_AGAIN = {"ask", "summarize", "compare", "list", "survey"}
 _OWNERS = 5  # papers looked at for one that has a sentence
 
 
@@ -96,14 +96,19 @@ def replay(
 def _again(
     assistant: Assistant, recorded: Recorded, notify: Callable[[str], None] | None
 ) -> Iterator[Event]:
-    if recorded.command == "compare":
-        columns = recorded.question.rpartition(": ")[2]
+    question, command = recorded.question, recorded.command
+    if command == "compare":
+        columns = question.rpartition(": ")[2]
         return assistant.tables.compare(_papers(recorded), columns, Reading(notify or silent))
-    if recorded.command == "ask":
-        return assistant.ask(recorded.question, notify=notify)
-    if recorded.command == "summarize":
+    if command == "summarize":
         return assistant.summarize(_papers(recorded)[0], notify=notify)
-    raise UsageError(f"An answer of `rag {recorded.command}` is checked and not made again")
+    if command == "list":
+        return assistant.list_papers(question, notify=notify)
+    if command == "survey":
+        return assistant.survey(question, notify=notify)
+    if command == "ask":
+        return assistant.ask(question, notify=notify)
+    raise UsageError(f"An answer of `rag {command}` is checked and not made again")
 
 
 def _papers(recorded: Recorded) -> list[str]:
