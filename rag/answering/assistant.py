@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Self
 
 from rag.answering.abstention import holds_nothing
 from rag.answering.asking import Reading
+from rag.answering.conversation import Conversation, names_paper
 from rag.answering.disclosure import disclosure
 from rag.answering.events import Done, Event
 from rag.answering.exchange import Generator, silent
 from rag.answering.finding import Finder
+from rag.answering.following import Followed
 from rag.answering.helping import budget_of, finder_of
 from rag.answering.parts import built_with, embedder_of, generator_of, vectors_of, writing
 from rag.answering.prompting import label
+from rag.answering.resolving import Resolver, unspoken
 from rag.answering.served import as_wanted, with_model
 from rag.answering.stop import Stop
 from rag.answering.work import Work
 from rag.answering.writing import Task, Writer
 from rag.config import Config
-from rag.errors import AskPapersError
+from rag.errors import AskPapersError, PaperNotFound
 from rag.index.browse import Filter
 from rag.index.catalog import Catalog
 from rag.index.manifest import Damaged, Unavailable
@@ -49,6 +53,7 @@ class Assistant:
         self._finder = finder
         self._writer = writer
         self._budget = budget_of(config)
+        self._resolver = Resolver(finder, self._called)
 
     @classmethod
     def from_config(
@@ -145,18 +150,21 @@ class Assistant:
             UsageError, IndexUnusable: as `search`.
         """
         asked = read_question(question, max_chars=self.config.max_question_chars)
-        return self._evidence(asked, Reading())[1]
+        return self._evidence(asked, Reading(), Followed(asked.text))[1]
 
     def ask(
         self,
         question: str,
         *,
+        conversation: Conversation | None = None,
         notify: Callable[[str], None] | None = None,
         stop: Stop | None = None,
     ) -> Iterator[Event]:
         """Answer a question, event by event; the last one holds the whole answer.
 
         A question whether a person answers is answered first of all: that needs no index.
+        `conversation` is what was asked and answered before: the question may go on about it,
+        and its citation numbers go on. The next one has `conversation.after(answer)`.
 
         `notify` hears of waits as they begin, from within `next`; without it a wait becomes an
         event once it is over. `stop` ends the writing from another thread.
@@ -171,23 +179,33 @@ class Assistant:
             yield Work(config, self._writer, asked.text, "", config.embedding_model).disclose(said)
             return
         reading = Reading(notify or silent, stop or Stop())
-        found, chosen = self._evidence(asked, reading)
+        before = conversation or Conversation()
+        followed = self._resolver.resolve(asked.text, before, reading)
+        found, chosen = self._evidence(followed.searched, reading, followed, before)
         sentences = label([(hit.paper, evidence) for hit, evidence in chosen])
         state = (found.index_state, found.embedding_model)
-        work = Work(self.config, self._writer, asked.text, *state, found, notify)
+        work = Work(
+            *(self.config, self._writer, asked.text),
+            *state,
+            found,
+            notify,
+            followed,
+            before.numbers,
+        )
+        yield from work.begin()
         if not sentences or holds_nothing(found):
             yield work.abstain()
             return
         if notify is not None:
             notify("reading the evidence")
         task = Task(
-            "answer", asked.text, tuple(sentences), _CLAIMS, reading.stop, self.config.persona
+            "answer", followed.text, tuple(sentences), _CLAIMS, reading.stop, self.config.persona
         )
         yield from work.write(task)
 
-    def answer(self, question: str) -> Answer:
+    def answer(self, question: str, *, conversation: Conversation | None = None) -> Answer:
         """Answer a question, whole."""
-        return last_answer(self.ask(question))
+        return last_answer(self.ask(question, conversation=conversation))
 
     def summarize(
         self, reference: str, *, notify: Callable[[str], None] | None = None
@@ -221,8 +239,29 @@ class Assistant:
         with self._reader.state() as state:
             return find_paper(state.snapshot, reference)
 
-    def _evidence(self, asked: Question, reading: Reading) -> tuple[Found, list[Chosen]]:
-        found = self._finder.find(asked, self.config.top_k, reading, sentences=_SUMMARY_SENTENCES)
+    def _called(self, name: str) -> Paper | None:
+        """The paper that has a name as its own, if there is exactly one."""
+        try:
+            paper = self.find(name)
+        except PaperNotFound:
+            return None
+        return paper if names_paper(name, paper) else None
+
+    def _evidence(
+        self,
+        asked: Question,
+        reading: Reading,
+        followed: Followed,
+        before: Conversation | None = None,
+    ) -> tuple[Found, list[Chosen]]:
+        found = self._finder.find(
+            asked,
+            self.config.top_k + len(followed.without),
+            reading,
+            sentences=_SUMMARY_SENTENCES,
+            filters=followed.filters,
+        )
+        found = replace(found, hits=tuple(unspoken(found.hits, followed, before)))
         return found, choose(found.hits, found.vectors, self._budget)
 
     def close(self) -> None:

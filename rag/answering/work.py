@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from importlib.metadata import version
 
-from rag.answering.abstention import REFUSAL
 from rag.answering.citations import Numbering, render, without_marks
 from rag.answering.disclosure import Disclosure
 from rag.answering.events import CitationAdded, ClaimMade, Done, Event, Notice
+from rag.answering.following import Followed
 from rag.answering.prompting import Labelled
 from rag.answering.replies import Draft, labels_in
+from rag.answering.speech import refusal_to
 from rag.answering.support import repin
 from rag.answering.writing import Ending, QuotingWriter, Task, Writer
 from rag.config import Config
@@ -37,16 +38,23 @@ class Work:
         embedding_model: str,
         found: Found | None = None,
         notify: Callable[[str], None] | None = None,
+        followed: Followed | None = None,
+        numbers: Mapping[str, int] | None = None,
     ) -> None:
-        """`notify` hears of waits as they begin; without it they become events after the wait."""
+        """`notify` hears of waits as they begin; without it they become events after the wait.
+
+        In a conversation, `followed` is how the question was understood, and `numbers` are those
+        of the papers that were cited before.
+        """
         self._config = config
         self._writer = writer
         self._question = question
+        self._followed = followed or Followed(question)
         self._index_state = index_state
         self._embedding_model = embedding_model
         self._found = found
         self._help = found.help if found else Help()
-        self._numbering = Numbering()
+        self._numbering = Numbering(numbers)
         self._claims: list[ClaimMade] = []
         self._dropped: list[Dropped] = []
         self._strays: dict[str, None] = {}
@@ -73,6 +81,12 @@ class Work:
             yield from self._quote(task, by_label)
         yield Done(self._answer(task.sentences, note, ending))
 
+    def begin(self) -> Iterator[Notice]:
+        """What is to be known before the answer: how a follow-up was understood."""
+        if self._followed.text != self._question:
+            self._notify(f"understood as: {self._followed.text}")
+        yield from self._pending_notices()
+
     def abstain(self) -> Done:
         """The answer where nothing that was found comes near the question."""
         return Done(self._answer((), "", Ending()))
@@ -90,7 +104,7 @@ class Work:
         named = [by_label[name] for name in draft.labels if name in by_label]
         given = list(by_label.values())
         text, marks = without_marks(draft.text, (item.evidence.text for item in given))
-        support, judgement = repin(text, named, given, self._question)
+        support, judgement = repin(text, named, given, self._followed.text)
         if judgement.verdict in {"unsupported", "contradicted"}:
             self._dropped.append(Dropped(draft.text, judgement.reason))
             return
@@ -123,7 +137,7 @@ class Work:
         return Answer(
             question=self._question,
             status=status,
-            text=render(claims) or REFUSAL,
+            text=render(claims) or refusal_to(self._question),
             claims=claims,
             citations=cited,
             dropped=tuple(self._dropped),
@@ -154,6 +168,7 @@ class Work:
             "found": [hit.paper.id for hit in self._found.hits] if self._found else [],
             "evidence": [f"{i.paper.id}:{i.evidence.index}" for i in sentences],
             "help": [asdict(step) | {"texts": list(step.texts)} for step in self._help.steps],
+            **self._followed.told(),
             **ending.facts,
         }
 
