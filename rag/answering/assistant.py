@@ -13,7 +13,7 @@ from rag.answering.disclosure import disclosure
 from rag.answering.events import Done, Event
 from rag.answering.exchange import Generator, silent
 from rag.answering.finding import Finder
-from rag.answering.following import Followed
+from rag.answering.followed import Followed
 from rag.answering.helping import budget_of, finder_of
 from rag.answering.parts import built_with, embedder_of, generator_of, vectors_of, writing
 from rag.answering.prompting import label

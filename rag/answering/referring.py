@@ -168,3 +168,8 @@ def called(papers: Sequence[Paper]) -> str:
     """Papers by their short names, joined; empty where one has none."""
     names = [short_name(paper) for paper in papers]
     return " and ".join(names) if names and all(names) else ""
+
+
+def unnamed(text: str, papers: Sequence[Paper]) -> str:
+    """What is searched among papers that are given: their names would say nothing more."""
+    return "" if called(papers) else text

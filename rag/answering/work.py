@@ -9,7 +9,7 @@ from importlib.metadata import version
 from rag.answering.citations import Numbering, render, without_marks
 from rag.answering.disclosure import Disclosure
 from rag.answering.events import CitationAdded, ClaimMade, Done, Event, Notice
-from rag.answering.following import Followed
+from rag.answering.followed import Followed
 from rag.answering.prompting import Labelled
 from rag.answering.replies import Draft, labels_in
 from rag.answering.speech import refusal_to
