@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from rag import cli_chat
 from rag.cli_models import models
 from rag.cli_papers import papers
 from rag.cli_reembed import EPILOG, reembed
@@ -253,6 +254,7 @@ def config(
 
 
 app.command("reembed", epilog=EPILOG)(reembed)
+app.command("chat", epilog=cli_chat.EPILOG)(cli_chat.chat)
 
 
 def main() -> None:

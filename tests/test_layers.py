@@ -61,7 +61,7 @@ ORDER = (
     "answering.writing answering.parts answering.served answering.helping "
     "answering.work answering.assistant answering "
     "export history llamaindex server display jsonform batch terminal doctor exits flags "
-    "cli_papers cli_models cli_reembed cli"
+    "cli_papers cli_models cli_reembed cli_chat cli"
 ).split()
 
 OWNERS = {

@@ -520,7 +520,7 @@ class BrokenAssistant:
 class SilentAssistant:
     """Says that it waits, then says nothing until it is told to stop."""
 
-    def ask(self, question: str, *, notify: Any, stop: Stop) -> Iterator[Event]:
+    def ask(self, question: str, *, notify: Any, stop: Stop, **_: object) -> Iterator[Event]:
         notify("waiting 7 s (rate limit), Ctrl-C to stop")
         with stop.cutting(self.cut.set):
             self.cut.wait(10)

@@ -35,7 +35,8 @@ _CORRECTS = re.compile(
 )
 _CORRECTION = re.compile(
     r"^(?:(?:no|nope|sorry|oops|wait|actually|pardon|not that)(?:(?= *[,.!:;–-])|(?= i\b))"
-    r"|not \S+[,;]|make that|i (?:mean|meant|was asking about|am asking about|did(?:n't| not) mean)\b)",
+    r"|not \S+[,;]|make that"
+    r"|i (?:mean|meant|was asking about|am asking about|did(?:n't| not) mean)\b)",
     re.IGNORECASE,
 )
 
