@@ -54,6 +54,7 @@ ORDER = (
     "answering.phrases.spanish answering.phrases.french answering.phrases.portuguese "
     "answering.phrases.chinese answering.phrases.japanese answering.phrases.languages "
     "answering.phrases answering.disclosure answering.speech "
+    "answering.crosslingual "
     "answering.conversation answering.followed answering.referring "
     "answering.eliding answering.pronouns answering.following "
     "answering.abstention answering.events answering.asking answering.expanding "

@@ -19,6 +19,7 @@ from rag.answering.parts import built_with, embedder_of, generator_of, vectors_o
 from rag.answering.prompting import label
 from rag.answering.resolving import Resolver, unspoken
 from rag.answering.served import as_wanted, with_model
+from rag.answering.speech import writes_in
 from rag.answering.stop import Stop
 from rag.answering.work import Work
 from rag.answering.writing import Task, Writer
@@ -199,7 +200,9 @@ class Assistant:
         if notify is not None:
             notify("reading the evidence")
         task = Task(
-            "answer", followed.text, tuple(sentences), _CLAIMS, reading.stop, self.config.persona
+            *("answer", followed.text, tuple(sentences), _CLAIMS, reading.stop),
+            self.config.persona,
+            writes_in(followed.text),
         )
         yield from work.write(task)
 

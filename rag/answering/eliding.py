@@ -31,6 +31,24 @@ _OFFER_WORDS = re.compile(
 )
 
 
+_BARE = re.compile(
+    r"(?:and |but |so )?(?P<asked>why(?: not)?|how(?: so| come| exactly)?|in what way|are you sure"
+    r"|really|explain|elaborate|when|where|since when|with what|on what|by how much|how much"
+    r"|how many)(?: please)?[?.! ]*",
+    re.IGNORECASE,
+)
+
+
+def bare(question: str, conversation: Conversation, _: Names) -> Followed | None:
+    """Why? By how much? Nothing but that, of what was answered last."""
+    match = _BARE.fullmatch(question)
+    if not match:
+        return None
+    last = conversation.turns[-1].asked.rstrip(" ?.!")
+    text = f"{last}, and {match['asked'].lower()}?"
+    return Followed(text, "ellipsis", conversation.subject)
+
+
 def affirmed(question: str, conversation: Conversation, _: Names) -> Followed | None:
     """Yes to what the assistant offered, or a wish for more of what it spoke of."""
     if not _YES.fullmatch(question) and not _says_yes(question):
@@ -72,7 +90,7 @@ def elliptic(question: str, conversation: Conversation, names: Names) -> Followe
     thing = _about_in_other_languages(question)
     if not thing and (match := _ABOUT.match(question)):
         thing = match["one"] or match["two"] or match["three"] or ""
-        if match["three"] and not (own_names(f"x {thing}") or names(thing)):
+        if match["three"] and not (_is_name(thing) or names(thing)):
             return None
     if not thing or len(thing.split()) > _MOST_WORDS or _VERB.search(thing):
         return None
@@ -99,6 +117,11 @@ def asked_of(thing: str, conversation: Conversation, names: Names) -> Followed:
     if own_names(f"x {bare}") and not preposition:
         return Followed(_put_to(last, subject, bare), "ellipsis", sure=False)
     return Followed(_of_item(last, subject, bare, preposition), "ellipsis", subject, sure=False)
+
+
+def _is_name(thing: str) -> bool:
+    """Whether there is nothing but names in a question, as in "ARC?"."""
+    return thing.isascii() and all(own_names(f"x {word}") for word in thing.split())
 
 
 def _put_to(last: str, subject: Sequence[Paper], name: str) -> str:

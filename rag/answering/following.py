@@ -12,7 +12,7 @@ import re
 from dataclasses import replace
 
 from rag.answering.conversation import Conversation
-from rag.answering.eliding import affirmed, asked_of, elliptic, is_question
+from rag.answering.eliding import affirmed, asked_of, bare, elliptic, is_question
 from rag.answering.followed import Followed, Names, Rule
 from rag.answering.pronouns import another, pointing, pronoun, topicless
 
@@ -29,14 +29,14 @@ def follow(question: str, conversation: Conversation, names: Names) -> Followed:
 _CORRECTS = re.compile(
     r"^(?:(?:no|nope|sorry|oops|wait|actually|not that(?: one)?|pardon)\b[,.!:; –-]*)*"
     r"(?:(?:not|i did(?:n't| not) mean) [^,;.]{1,40}[,;.] *(?:but )?)?"
-    r"(?:i (?:mean|meant|was asking about|am asking about|asked about)|rather|make that)?[,: ]*"
+    r"(?:i (?:meant|mean|was asking about|am asking about|asked about)|rather|make that)?[,: ]*"
     r"(?P<meant>.+?)[.!?]*$",
     re.IGNORECASE,
 )
 _CORRECTION = re.compile(
     r"^(?:(?:no|nope|sorry|oops|wait|actually|pardon|not that)(?:(?= *[,.!:;–-])|(?= i\b))"
     r"|not \S+[,;]|make that"
-    r"|i (?:mean|meant|was asking about|am asking about|did(?:n't| not) mean)\b)",
+    r"|i (?:meant|mean|was asking about|am asking about|did(?:n't| not) mean)\b)",
     re.IGNORECASE,
 )
 
@@ -56,6 +56,7 @@ def _corrected(question: str, conversation: Conversation, names: Names) -> Follo
 
 _RULES: tuple[Rule, ...] = (
     affirmed,
+    bare,
     _corrected,
     elliptic,
     pointing,

@@ -13,6 +13,7 @@ from rag.answering.speech import language_of
 from rag.schema import Paper
 from rag.text import legible
 
+_GOES_ON = re.compile(r"[¿¡ ]*(?:(?:and|but|so|y|pero|und|aber|et|mais|e|mas)\b|那|还有)", re.I)
 _FEW = 3  # words that say what a question is about
 _AUX = (
     r"(?:do|does|did|is|are|was|were|has|have|had|can|could|will|would|should|may|might|doesn't"
@@ -130,12 +131,13 @@ def topicless(question: str, conversation: Conversation, _: Names) -> Followed |
         r"\b(?:papers|studies|works|collection|articles|abstracts|anyone)\b", question, re.I
     ):
         return None
-    left = topical(question)
+    common = language_of(question).common
+    left = [word for word in topical(question) if word not in common]
     if not about and len(left) >= _FEW:
         return None
     name = called(conversation.subject)
     text = f"{question.rstrip(' ?？.!')} ({name})?" if name else question
-    sure = about or not left
+    sure = not left or bool(_GOES_ON.match(question))
     return Followed(text, "topic", conversation.subject, search=question, sure=sure)
 
 

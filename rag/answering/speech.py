@@ -6,10 +6,13 @@ and numbers only, or one whose words tell nothing, is taken for English, which t
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from rag.answering.phrases.english import ENGLISH
 from rag.answering.phrases.language import Language
 from rag.answering.phrases.languages import LANGUAGES
-from rag.text import tokens
+from rag.schema import Claim
+from rag.text import legible, tokens
 
 _ENGLISH = frozenset(
     "the of and is are was were what which how does do did with by that this who when where why "
@@ -39,9 +42,24 @@ def is_english(text: str) -> bool:
     return language_of(text) is ENGLISH
 
 
+def writes_in(question: str) -> str:
+    """The English name of the language to answer in; empty for English."""
+    language = language_of(question)
+    return "" if language is ENGLISH else language.name
+
+
 def refusal_to(question: str) -> str:
     """The sentence of an abstention, in the language of the question."""
     return language_of(question).refusal
+
+
+def quoted_note(question: str, claims: Collection[Claim]) -> str:
+    """Told where an answer only quotes and its reader asked in another language, in that one."""
+    language = language_of(question)
+    quoted = all(
+        legible(claim.text) == " ".join(legible(e.text) for e in claim.support) for claim in claims
+    )
+    return "" if language is ENGLISH or not quoted or not claims else language.quoted.rstrip(".。")
 
 
 def _words(text: str) -> list[str]:

@@ -73,8 +73,8 @@ def _contradiction(claim: str, sentences: str, question: str, cover: float) -> s
         return wrong
     if cover < SUPPORTED:  # it is about something else
         return ""
-    if _negated(claim):
-        return "" if _negated(sentences) else "it denies what the sentences say"
+    if negated(claim):
+        return "" if negated(sentences) else "it denies what the sentences say"
     return "it says what the sentences deny" if _denied(sentences) & set(terms(claim)) else ""
 
 
@@ -165,7 +165,8 @@ def _denied(text: str) -> set[str]:
     return denied - said
 
 
-def _negated(text: str) -> bool:
+def negated(text: str) -> bool:
+    """Whether `text` has a word of denial."""
     return not _NEGATIONS.isdisjoint(re.findall(r"[a-z']+", normalise(text)))
 
 

@@ -7,18 +7,19 @@ from dataclasses import asdict, replace
 from importlib.metadata import version
 
 from rag.answering.citations import Numbering, render, without_marks
+from rag.answering.crosslingual import repin_across
 from rag.answering.disclosure import Disclosure
 from rag.answering.events import CitationAdded, ClaimMade, Done, Event, Notice
 from rag.answering.followed import Followed
 from rag.answering.prompting import Labelled
 from rag.answering.replies import Draft, labels_in
-from rag.answering.speech import refusal_to
+from rag.answering.speech import quoted_note, refusal_to
 from rag.answering.support import repin
 from rag.answering.writing import Ending, QuotingWriter, Task, Writer
 from rag.config import Config
 from rag.retrieval.expansion import Help
 from rag.retrieval.search import Found
-from rag.schema import Answer, Dropped, Nearest, Status
+from rag.schema import Answer, Claim, Dropped, Nearest, Status
 from rag.text import normalise
 
 _QUOTES_IN_PLACE_OF_CLAIMS = 2
@@ -104,7 +105,9 @@ class Work:
         named = [by_label[name] for name in draft.labels if name in by_label]
         given = list(by_label.values())
         text, marks = without_marks(draft.text, (item.evidence.text for item in given))
-        support, judgement = repin(text, named, given, self._followed.text)
+        support, judgement = repin_across(text, named, given) or repin(
+            text, named, given, self._followed.text
+        )
         if judgement.verdict in {"unsupported", "contradicted"}:
             self._dropped.append(Dropped(draft.text, judgement.reason))
             return
@@ -137,15 +140,19 @@ class Work:
         return Answer(
             question=self._question,
             status=status,
-            text=render(claims) or refusal_to(self._question),
+            text=render(claims) or refusal_to(self._followed.text),
             claims=claims,
             citations=cited,
             dropped=tuple(self._dropped),
             nearest=self._nearest({citation.paper.id for citation in cited}),
             manifest=self._manifest(sentences, ending),
-            note="; ".join(filter(None, (fault, self._told_strays(), self._help.note))),
+            note="; ".join(filter(None, (fault, *self._told(claims)))),
             complete=not ending.fault,
         )
+
+    def _told(self, claims: Sequence[Claim]) -> tuple[str, ...]:
+        quoted = quoted_note(self._followed.text, claims)
+        return quoted, self._told_strays(), self._help.note
 
     def _told_strays(self) -> str:
         """What shown claims cite that the model was not given; it is left out of them."""
