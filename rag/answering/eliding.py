@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from rag.answering.conversation import Conversation, names_paper, short_name
 from rag.answering.followed import Followed, Names
 from rag.answering.phrases.languages import LANGUAGES
-from rag.answering.referring import called, own_names, pointed, stands_in, unnamed
+from rag.answering.referring import called, own_names, pointed, stands_in, topical, unnamed
 from rag.schema import Paper
 from rag.text import tokens
 
@@ -78,6 +79,9 @@ _PREPOSITION = re.compile(
     re.IGNORECASE,
 )
 _MOST_WORDS = 7
+_TOPIC = 2  # words that may be a topic of their own
+_OF_ASPECT = "What about "
+_ARTICLES = frozenset("the la le les el los las die der das den dem o a os as un une".split())
 _VERB = re.compile(
     r"\b(?:is|are|was|were|do|does|did|can|could|has|have|had|will|would|should|may|might|how|what"
     r"|which|why|who|when|where|compare|explain|list|show|give|tell|describe|summari[sz]e)\b",
@@ -87,14 +91,25 @@ _VERB = re.compile(
 
 def elliptic(question: str, conversation: Conversation, names: Names) -> Followed | None:
     """And ARC? What about latency? The last question, asked of something else."""
-    thing = _about_in_other_languages(question)
-    if not thing and (match := _ABOUT.match(question)):
-        thing = match["one"] or match["two"] or match["three"] or ""
-        if match["three"] and not (_is_name(thing) or names(thing)):
-            return None
-    if not thing or len(thing.split()) > _MOST_WORDS or _VERB.search(thing):
+    if thing := _about_in_other_languages(question):
+        return _in_its_language(question, asked_of(thing, conversation, names))
+    match = _ABOUT.match(question)
+    if not match:
+        return None
+    thing = match["one"] or match["two"] or match["three"]
+    if match["three"] and not (_is_name(thing) or names(thing) or pointed(thing, conversation)):
+        return None
+    if len(thing.split()) > _MOST_WORDS or _VERB.search(thing):
         return None
     return asked_of(thing, conversation, names)
+
+
+def _in_its_language(question: str, found: Followed) -> Followed:
+    """Where the last question could not be taken up, the words of this one."""
+    name = called(found.papers)
+    if not found.text.startswith(_OF_ASPECT) or not name:
+        return found
+    return replace(found, text=f"{question.rstrip(' ?？')} ({name})?")
 
 
 def asked_of(thing: str, conversation: Conversation, names: Names) -> Followed:
@@ -116,7 +131,8 @@ def asked_of(thing: str, conversation: Conversation, names: Names) -> Followed:
         return Followed(_put_to(last, subject, name), "ellipsis", (paper,))
     if own_names(f"x {bare}") and not preposition:
         return Followed(_put_to(last, subject, bare), "ellipsis", sure=False)
-    return Followed(_of_item(last, subject, bare, preposition), "ellipsis", subject, sure=False)
+    whole = _of_item(last, subject, bare, preposition)
+    return Followed(whole, "ellipsis", subject, sure=len(topical(bare)) < _TOPIC)
 
 
 def _is_name(thing: str) -> bool:
@@ -143,7 +159,7 @@ def _of_item(last: str, subject: Sequence[Paper], thing: str, preposition: str) 
     if preposition:
         return f"{last.rstrip(' ?.!')} {preposition} {thing}?"
     name = called(subject)
-    return f"What about {thing}{f' in {name}' if name else ''}?"
+    return f"{_OF_ASPECT}{thing}{f' in {name}' if name else ''}?"
 
 
 def _says_yes(question: str) -> bool:
@@ -152,11 +168,16 @@ def _says_yes(question: str) -> bool:
 
 
 def _about_in_other_languages(question: str) -> str:
+    """What is asked about in a question of a few words that is not in English, else nothing."""
     for language in LANGUAGES:
-        if language.and_about and (
-            match := re.fullmatch(language.and_about, question.strip(), re.IGNORECASE)
-        ):
-            return match["thing"].strip(" ?？")
+        if not language.and_about:
+            continue
+        match = re.fullmatch(language.and_about, question.strip(), re.IGNORECASE)
+        words = match["thing"].strip(" ?？").split() if match else []
+        if words[1:] and words[0].lower() in _ARTICLES:
+            words = words[1:]
+        if words and language.common.isdisjoint(word.lower() for word in words):
+            return " ".join(words)
     return ""
 
 

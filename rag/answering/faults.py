@@ -18,8 +18,15 @@ REDACTED = "[key]"
 EMPTY = "empty reply"
 CLOSED = "closed by this program"
 PARAMETERS = ("stream_options", "temperature", "max_completion_tokens", "max_tokens")
+SYSTEM_ROLE = "system role"
 PASSING_STATUS = frozenset({408, 409, 429})
 
+_NO_SYSTEM = re.compile(
+    r"system (?:role|messages?|prompts?)\b.{0,40}\b(?:not|un)[- ]?(?:supported|allowed|valid)"
+    r"|(?:no|not support|not supported:|unsupported) (?:a )?system (?:role|message)"
+    r"|roles must alternate|only user\b.{0,20}\bassistant\b.{0,12} roles",
+    re.IGNORECASE,
+)
 _QUOTE_CHARS = 240
 _WORD = r"[^\s'\",;()]*"
 _KEY_LIKE = re.compile(
@@ -180,7 +187,7 @@ class Reply:
 
 def explain(reply: Reply) -> Fault:
     """The fault behind a refusal; the first rule that fits decides."""
-    for rule in (_context, _schema, _parameter, _schema_by_status, _quota, _key, _missing):
+    for rule in (_context, _role, _schema, _parameter, _schema_by_status, _quota, _key, _missing):
         if (fault := rule(reply)) is not None:
             return fault
     return _by_status(reply)
@@ -241,6 +248,14 @@ def _parameter(reply: Reply) -> Fault | None:
             error = ServerError(f"{reply.peer.host} refuses {name}", cause=reply.cause)
             return Fault(error, parameter=name)
     return None
+
+
+def _role(reply: Reply) -> Fault | None:
+    """Some chat templates know a user and an assistant only."""
+    if reply.status < 400 or reply.status in {401, 403, 404} or not _NO_SYSTEM.search(reply.text):
+        return None
+    error = ServerError(f"{reply.peer.host} takes no system message", cause=reply.cause)
+    return Fault(error, parameter=SYSTEM_ROLE)
 
 
 def _quota(reply: Reply) -> Fault | None:

@@ -50,7 +50,8 @@ def _corrected(question: str, conversation: Conversation, names: Names) -> Follo
     if not meant:
         return None
     if is_question(meant):
-        return replace(follow(meant, conversation, names), rule="correction")
+        whole = question[match.start("meant") :] if match else meant
+        return replace(follow(whole, conversation, names), rule="correction")
     return replace(asked_of(meant, conversation, names), rule="correction")
 
 

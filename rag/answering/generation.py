@@ -151,6 +151,8 @@ class OpenAIGenerator:
             except failures() as error:
                 failed = error
             fault = self._verdict(failed, reply, line, body)
+            if fault is not None and not _has_system(body):
+                fault.parameter = fault.parameter.replace(faults.SYSTEM_ROLE, "")
         if fault is not None:
             raise self._raised(fault, reply.text)
         self._schema_taken = self._schema_taken or "response_format" in body
@@ -168,10 +170,7 @@ class OpenAIGenerator:
             self._model = self._only_model(line)
         body: dict[str, object] = {
             "model": self._model,
-            "messages": [
-                {"role": "system", "content": request.system},
-                {"role": "user", "content": request.user},
-            ],
+            "messages": self._messages(request),
             "stream": True,
             "stream_options": {"include_usage": True},
             "temperature": request.temperature,
@@ -184,6 +183,15 @@ class OpenAIGenerator:
             body["response_format"] = {"type": "json_schema", "json_schema": named}
         kept = {k: v for k, v in body.items() if k not in self._refused_parameters}
         return {**kept, **self._extra}
+
+    def _messages(self, request: Request) -> list[dict[str, str]]:
+        """The instructions, then the question; as one where the model's template has no system."""
+        if faults.SYSTEM_ROLE in self._refused_parameters:
+            return [{"role": "user", "content": f"{request.system}\n\n{request.user}"}]
+        return [
+            {"role": "system", "content": request.system},
+            {"role": "user", "content": request.user},
+        ]
 
     def _verdict(
         self, failed: Exception | None, reply: wire.Collected, line: Line, sent: Collection[str]
@@ -255,6 +263,12 @@ class OpenAIGenerator:
         what = f"{self._peer.host} offers {len(names) or 'no'} models"
         cause = f"among them {_listed(names)}" if names else "no model is set and it lists none"
         raise Fault(ServerError(what, cause=cause, remedy="Set OPENAI_MODEL."))
+
+
+def _has_system(body: Mapping[str, object]) -> bool:
+    """Whether a request had instructions of their own, which can be put before the question."""
+    messages = body.get("messages")
+    return isinstance(messages, list) and len(messages) > 1
 
 
 def _pieces(received: Iterator[bytes], reply: wire.Collected, line: Line) -> Iterator[str]:

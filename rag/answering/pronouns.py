@@ -8,12 +8,22 @@ from dataclasses import replace
 
 from rag.answering.conversation import Conversation
 from rag.answering.followed import Followed, Names
-from rag.answering.referring import called, own_names, pointed, stands_in, topical, unnamed
+from rag.answering.phrases.english import ENGLISH
+from rag.answering.referring import (
+    called,
+    formed_names,
+    own_names,
+    pointed,
+    stands_in,
+    topical,
+    unnamed,
+)
 from rag.answering.speech import language_of
 from rag.schema import Paper
 from rag.text import legible
 
 _GOES_ON = re.compile(r"[¿¡ ]*(?:(?:and|but|so|y|pero|und|aber|et|mais|e|mas)\b|那|还有)", re.I)
+_HELD = "\ue00a"  # the place of a name that is already known
 _FEW = 3  # words that say what a question is about
 _AUX = (
     r"(?:do|does|did|is|are|was|were|has|have|had|can|could|will|would|should|may|might|doesn't"
@@ -56,13 +66,9 @@ def pointing(question: str, conversation: Conversation, names: Names) -> Followe
         return None
     before, after = question[: meant.start], question[meant.end :]
     if not meant.papers:
-        text = f"{before}{meant.name}{after}"
-        rest = pronoun(text, conversation, names)
-        return (
-            replace(rest, rule="ordinal")
-            if rest
-            else Followed(text, "ordinal", conversation.subject)
-        )
+        held = f"{before}{_HELD}{after}"
+        rest = pronoun(held, conversation, names) or Followed(held, papers=conversation.subject)
+        return replace(rest, text=rest.text.replace(_HELD, meant.name), rule="ordinal", search="")
     name = called(meant.papers)
     text = f"{before}{name}{after}" if name else question
     return Followed(text, "ordinal", meant.papers, search="" if name else question)
@@ -125,7 +131,8 @@ def _is_coordinate(before: str) -> bool:
 def topicless(question: str, conversation: Conversation, _: Names) -> Followed | None:
     """What datasets were used? Of which paper, only the conversation says."""
     about = _refers_in_other_languages(question)
-    if not conversation.subject or own_names(question):
+    named = own_names(question) if language_of(question) is ENGLISH else formed_names(question)
+    if not conversation.subject or named:
         return None
     if re.search(
         r"\b(?:papers|studies|works|collection|articles|abstracts|anyone)\b", question, re.I

@@ -31,11 +31,11 @@ GENERIC = frozenset(
 """Words that may be asked of any paper, so that a question of nothing else has no topic."""
 
 _NAME = re.compile(
-    r"(?<![\w-])(?:[A-Za-z]*[a-z0-9][A-Z]\w*|[A-Z]+[A-Z0-9]\w*|[A-Za-z]+\d\w*"
-    r"|[A-Z]\w*(?=-[A-Z0-9]))"
-    r"(?:[-+.]\w+)*"
+    r"(?<![\w-])(?:[A-Za-z]*[a-z0-9][A-Z]\w*|[A-Z]+[A-Z0-9]\w*|[A-Za-z]+\d\w*|[A-Z]\w*(?=-[A-Z0-9]))"
+    r"(?:[-+.]\w+)*",
+    re.ASCII,
 )
-_CAPITALISED = re.compile(r"(?<=[\w,;:] )[A-Z][a-z]\w*(?:[-+]\w+)*")
+_CAPITALISED = re.compile(r"(?<=[\w,;:] )[A-Z][a-z]\w*(?:[-+]\w+)*", re.ASCII)
 _HEAD = (
     r"(?:papers?|stud(?:y|ies)|works?|articles?|abstracts?|methods?|approach(?:es)?|models?"
     r"|frameworks?|systems?|algorithms?|techniques?|ones?|publications?|sources?|references?)"
@@ -60,7 +60,7 @@ _BOTH = re.compile(
     rf"|four)(?: {_HEAD})?"
     rf"|(?:all|each|either|which|any|neither) of (?:them|these|those)(?: {_HEAD})?"
     rf"|(?:these|those) (?:papers|studies|works|articles|abstracts|methods|approaches|models)"
-    r"|they differ|each other)\b",
+    r"|they differ|each other)\b(?! (?:to|of|for|on|in|that|which|from|by|with)\b)",
     re.IGNORECASE,
 )
 _ITEM = r"[A-Z][\w+./-]*(?: [A-Z0-9][\w+./-]*){0,3}"
@@ -87,10 +87,14 @@ def pointed(question: str, conversation: Conversation) -> Meant | None:
 
 def own_names(text: str) -> list[str]:
     """The words of `text` that can only be names, and those in capitals inside a sentence."""
-    found = [(m.start(), m.group()) for m in _NAME.finditer(text)]
-    taken = {start for start, _ in found}
-    found += [(m.start(), m.group()) for m in _CAPITALISED.finditer(text) if m.start() not in taken]
-    return [name.rstrip(".") for _, name in sorted(found)]
+    found = {m.start(): m.group() for m in _CAPITALISED.finditer(text)}
+    found |= {m.start(): m.group() for m in _NAME.finditer(text)}
+    return [found[start].rstrip(".") for start in sorted(found)]
+
+
+def formed_names(text: str) -> list[str]:
+    """Those that their form tells, such as RN-DPO, in languages that write nouns in capitals."""
+    return [match.group().rstrip(".") for match in _NAME.finditer(text)]
 
 
 def stands_in(name: str, text: str) -> bool:
@@ -107,7 +111,7 @@ def topical(text: str) -> list[str]:
 def items(said: str) -> list[str]:
     """The things that an answer enumerates, as in "WebShop, ALFWorld, and AppWorld"."""
     found = _ITEMS.search(plain(said))
-    return re.split(r",? (?:and|or) |, ", found.group()) if found else []
+    return re.split(r",? (?:and|or) |, ", found.group().rstrip(".")) if found else []
 
 
 def _is_generic(word: str) -> bool:
