@@ -57,7 +57,7 @@ _NUMBERED = re.compile(
 )
 _BOTH = re.compile(
     rf"\b(?:both(?: of (?:them|these|those)| {_HEAD})?|(?:the|these|those) (?:two|three"
-    rf"|four)(?: {_HEAD})?"
+    rf"|four)(?: {_HEAD})?+"
     rf"|(?:all|each|either|which|any|neither) of (?:them|these|those)(?: {_HEAD})?"
     rf"|(?:these|those) (?:papers|studies|works|articles|abstracts|methods|approaches|models)"
     r"|they differ|each other)\b(?! (?:to|of|for|on|in|that|which|from|by|with)\b)",
