@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
-from rag.errors import AskPapersError
+import typer
+
+from rag.errors import EXIT_PARTLY_FAILED, AskPapersError
 from rag.flags import AsJson, ConfigFile, DataDir, Llm, settings
 
 if TYPE_CHECKING:
-    from rag.answering.conversation import Conversation
     from rag.answering.events import Event
     from rag.schema import Answer
 
@@ -28,48 +28,60 @@ def chat(
     data_dir: DataDir = None,
     config_file: ConfigFile = None,
 ) -> None:
-    """Ask questions that go on about each other, one a line; Ctrl-D ends, Ctrl-C one answer.
+    """Ask questions that go on about each other, one a line; Ctrl-C ends an answer, Ctrl-D all.
 
-    With --json every answer is one line of JSON, and so is what went wrong with a question.
+    With --json every answer is one line of JSON, and so is what went wrong with a question. From a
+    file or a pipe, a question that failed makes the exit code 1.
     """
     config = settings(data_dir=data_dir, file=config_file, llm=llm).config
-    from rag.answering.assistant import Assistant, last_answer
+    from rag.answering.assistant import Assistant
     from rag.answering.conversation import Conversation
-    from rag.terminal import show_events
 
     with Assistant.from_config(config, _tell) as assistant:
         assistant.counts()  # without an index there is nothing to ask
-        conversation = Conversation()
-        for question in _questions(asking=_is_person() and not as_json):
+        conversation, failed = Conversation(), 0
+        for question in _questions():
             events = assistant.ask(question, conversation=conversation, notify=_waits(as_json))
-            show = last_answer if as_json else show_events
-            conversation = _turn(events, show, conversation, as_json=as_json)
+            answer = _answer(events, _show(as_json=as_json), as_json=as_json)
+            conversation = conversation.after(answer) if answer else conversation
+            failed += answer is None
+    if failed and not _is_person():
+        raise typer.Exit(EXIT_PARTLY_FAILED)
 
 
-def _turn(
-    events: Iterator[Event], show: Show, before: Conversation, *, as_json: bool
-) -> Conversation:
-    """One question; what goes wrong with it, or stops it, ends the answer and not the chat."""
+def _answer(events: Iterator[Event], show: Show, *, as_json: bool) -> Answer | None:
+    """The answer, shown; what goes wrong with it, or stops it, ends it and not the chat."""
     try:
-        with closing(events):  # type: ignore[type-var]
-            answer = show(events)
+        return show(events)
     except AskPapersError as error:
         from rag import jsonform
 
-        _line(jsonform.failure(error)) if as_json else _tell(f"error: {error}")
-        return before
+        if as_json:
+            _line(jsonform.failure(error))
+        else:
+            _tell(f"error: {error}")
     except KeyboardInterrupt:
+        if not _is_person():
+            raise
         _tell("stopped")
-        return before
-    if as_json:
-        from rag import jsonform
+    return None
 
+
+def _show(*, as_json: bool) -> Show:
+    from rag import jsonform, terminal
+    from rag.answering.assistant import last_answer
+
+    def printed(events: Iterator[Event]) -> Answer:
+        answer = last_answer(events)
         _line(jsonform.answer(answer))
-    return before.after(answer)
+        return answer
+
+    return printed if as_json else terminal.show_events
 
 
-def _questions(*, asking: bool) -> Iterator[str]:
+def _questions() -> Iterator[str]:
     """Lines of standard input; empty ones are passed over."""
+    asking = _is_person()
     if asking:
         import readline  # noqa: F401  # gives `input` its line editing
     while True:

@@ -59,7 +59,7 @@ def judge_across(claim: str, support: Sequence[Pinned], language: Language) -> J
         return Judgement("unsupported", f"{missing[0]} is not in the abstracts it names")
     if _denies(claim, language) and not negated(sentences):
         return Judgement("contradicted", "it denies what the sentences say")
-    if len(_shared(claim, sentences)) >= _ENOUGH:
+    if len(_shared(claim, sentences) | (names(claim) & names(abstracts))) >= _ENOUGH:
         return Judgement("supported")
     return Judgement("partly", _REASON)
 

@@ -118,7 +118,7 @@ FRENCH = Language(
         "ils elles son sa ses leur leurs ne pas plus se en y a ont peut selon entre "
         "qu'est-ce d'un d'une".split()
     ),
-    denials=frozenset("ne pas jamais sans aucun aucune ni rien n'est n'a".split()),
+    denials=frozenset("pas jamais sans aucun aucune ni rien".split()),
     refusal="La collection ne le dit pas.",
     checked="{checked} résumés vérifiés sur {total}",
     quoted="Les phrases sont citées dans leur langue d'origine.",
