@@ -181,6 +181,22 @@ def test_no_question_is_too_odd_to_be_understood(question: str, before: Conversa
     assert found.text.strip() or not question.strip()
 
 
+@pytest.mark.parametrize(
+    ("question", "absent"),
+    [
+        ("What accuracy does it get on GSM8K?", "GSM8K"),
+        ("Does it beat ReAct-2 on WebShop?", "ReAct-2"),
+        ("How much does it gain on Web-Shop?", ""),
+        ("Does it use RL?", ""),
+        ("Does it need a simulator?", ""),
+    ],
+)
+def test_a_name_that_the_paper_lacks_cannot_be_asked_of_it(question: str, absent: str) -> None:
+    found = follow(question, ONE, names)
+    assert found.absent == absent
+    assert (absent in found.missing) if absent else not found.missing
+
+
 # --- What a model makes of it --------------------------------------------------------------
 
 TOLD = "Reader: Which benchmarks is GraphFlow evaluated on?\nAssistant: On WebShop, by 22%."

@@ -55,7 +55,7 @@ ORDER = (
     "answering.phrases.chinese answering.phrases.japanese answering.phrases.languages "
     "answering.phrases answering.disclosure answering.speech "
     "answering.crosslingual "
-    "answering.conversation answering.followed answering.referring "
+    "answering.conversation answering.referring answering.followed "
     "answering.eliding answering.pronouns answering.following "
     "answering.abstention answering.events answering.asking answering.expanding "
     "answering.reranking answering.finding answering.resolving "

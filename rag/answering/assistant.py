@@ -194,7 +194,7 @@ class Assistant:
             before.numbers,
         )
         yield from work.begin()
-        if not sentences or holds_nothing(found):
+        if not sentences or holds_nothing(found) or followed.absent:
             yield work.abstain()
             return
         if notify is not None:

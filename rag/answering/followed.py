@@ -6,9 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from rag.answering.conversation import Conversation
+from rag.answering.referring import called, formed_names, squeezed
 from rag.index.browse import Filter
 from rag.retrieval.query import Question
 from rag.schema import Paper
+
+_NAME_CHARS = 5
 
 Names = Callable[[str], Paper | None]
 """The paper of the collection that has a name, if there is one."""
@@ -40,6 +43,23 @@ class Followed:
     def filters(self) -> tuple[Filter, ...]:
         """What papers must have to answer."""
         return (Filter(papers=tuple(paper.id for paper in self.papers)),) if self.papers else ()
+
+    @property
+    def absent(self) -> str:
+        """A name in the question that no paper has which alone could answer it, else nothing.
+
+        Acronyms of a few letters do not count: a paper may spell them out.
+        """
+        texts = [squeezed(f"{paper.title} {paper.text}") for paper in self.papers]
+        named = [name for name in formed_names(self.text) if len(name) >= _NAME_CHARS]
+        absent = (n for n in named if not any(squeezed(n) in text for text in texts))
+        return next(absent, "") if texts else ""
+
+    @property
+    def missing(self) -> str:
+        """What the papers that are asked do not have, in a sentence; empty where nothing is."""
+        name = called(self.papers) or "the papers spoken of"
+        return f"{self.absent} is not mentioned in {name}" if self.absent else ""
 
     def told(self) -> dict[str, object]:
         """What the manifest of an answer says of it: nothing where nothing was done."""

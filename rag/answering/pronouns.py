@@ -86,12 +86,9 @@ def another(question: str, conversation: Conversation, _: Names) -> Followed | N
     if topical(question) and not _ALIKE.search(question):
         return Followed(question, "another", without=without)
     first = conversation.subject[0]
-    name = called(conversation.subject)
-    text = f"{question.rstrip(' ?.!')}, besides {name}?" if name else question
     topic = legible(first.title if not first.title_derived else first.sentences[0].text)
-    return Followed(
-        text, "another", without=without, search=f"{' '.join(topical(question))} {topic}"
-    )
+    search = f"{' '.join(topical(question))} {topic}"
+    return Followed(question, "another", without=without, search=search)
 
 
 def pronoun(question: str, conversation: Conversation, names: Names) -> Followed | None:

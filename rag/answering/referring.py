@@ -97,6 +97,11 @@ def formed_names(text: str) -> list[str]:
     return [match.group().rstrip(".") for match in _NAME.finditer(text)]
 
 
+def squeezed(text: str) -> str:
+    """Letters and digits only, so that Janus-Pro, Janus Pro and JanusPro are one name."""
+    return "".join(c for c in normalise(plain(text)) if c.isalnum())
+
+
 def stands_in(name: str, text: str) -> bool:
     """Whether `text` has the word or words, in any case."""
     wanted = re.escape(normalise(name))

@@ -148,6 +148,7 @@ class Work:
             manifest=self._manifest(sentences, ending),
             note="; ".join(filter(None, (fault, *self._told(claims)))),
             complete=not ending.fault,
+            missing="" if claims else self._followed.missing,
         )
 
     def _told(self, claims: Sequence[Claim]) -> tuple[str, ...]:
