@@ -138,7 +138,9 @@ def test_ctrl_c_stops_an_answer_and_ctrl_d_ends_the_chat(seeds_index: Path) -> N
             assert server.wait_until(lambda it: it.open > 0, 60)
             person.process.send_signal(signal.SIGINT)
             person.wait_for("stopped")
+            person.wait_for("> ", times=2)
             person.type("What does RADAR propose?\n")
             person.wait_for("The collection does not say.")
+            person.wait_for("> ", times=3)
             person.type("\x04")
             assert person.process.wait(60) == 0
