@@ -134,7 +134,7 @@ def test_chat_005_no_context_of_an_earlier_turn_is_sent_again(library: Library) 
 def test_chat_006_messages_of_a_chat_program_are_sent_as_role_and_text_only(
     library: Library,
 ) -> None:
-    history = [
+    history: list[dict[str, Any]] = [
         {
             "role": "user",
             "metadata": None,
