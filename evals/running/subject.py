@@ -54,6 +54,11 @@ def _broke_off(record: Record, replies: Sequence[Reply]) -> bool:
     return not record.answer["complete"] and bool(written) and written[-1].finish == "broken"
 
 
+def _turn(item: Item, repeat: int) -> tuple[int, str, tuple[str, ...]]:
+    """What a conversation up to and with a question is known by."""
+    return repeat, item.asked.persona, (*item.earlier, item.asked.question)
+
+
 class Product:
     """The assistant. Safe for use by several threads, as it is itself.
 
@@ -91,6 +96,7 @@ class Product:
                 before = self._before(item, repeat, stop)
                 started = self._clock()
                 heard = self._heard(item, before, stop)
+                self._played[_turn(item, repeat)] = before.after(heard.answer)
             except (IndexUnusable, ResourceError):
                 raise
             except Exception as error:  # a fault of ours fails a question and not the run
@@ -107,11 +113,11 @@ class Product:
         """The conversation up to a question; empty for one that stands alone."""
         if not item.earlier:
             return Conversation()
-        key = (repeat, item.asked.persona, item.earlier)
+        *former, last = item.earlier
+        asked = item.asked.model_copy(update={"question": last})
+        earlier = replace(item, asked=asked, earlier=tuple(former))
+        key = _turn(earlier, repeat)
         if key not in self._played:
-            *former, last = item.earlier
-            asked = item.asked.model_copy(update={"question": last})
-            earlier = replace(item, asked=asked, earlier=tuple(former))
             before = self._before(earlier, repeat, stop)
             with self._transcript.listening("earlier turns", repeat):
                 heard = self._heard(earlier, before, stop)

@@ -2,8 +2,8 @@
 
 A model is asked only where the rules are unsure, and what it says counts only if it brings in no
 name and no number that neither question nor conversation has, keeps the language, and is still
-about what was asked. Without a model the collection decides: a question that finds the papers
-spoken of among the first is taken to be about them, any other can stand alone.
+about what was asked. Where no model says more, the collection decides: a question that finds the
+papers spoken of among the first is taken to be about them, any other can stand alone.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from rag.answering.support import names as names_in
 from rag.answering.support import numbers as numbers_in
 from rag.retrieval.query import Question
 from rag.schema import Hit, Paper
-from rag.text import content_words, legible, printable
+from rag.text import content_words, legible, normalise, printable
 
 _AMONG = 3  # papers
 _TOKENS = 120
@@ -46,13 +46,9 @@ class Resolver:
         found = follow(question, conversation, names)
         if found.sure:
             return found
-        if rewritten := self._by_model(question, conversation, reading):
-            papers = _named(rewritten, found, conversation)
-            return (
-                Followed(rewritten, "model", papers)
-                if rewritten != question
-                else Followed(question)
-            )
+        rewritten = self._by_model(question, conversation, reading)
+        if rewritten and normalise(rewritten) != normalise(question):
+            return Followed(rewritten, "model", _named(rewritten, found, conversation))
         return self._by_search(question, found)
 
     def _by_model(self, question: str, conversation: Conversation, reading: Reading) -> str:
