@@ -13,6 +13,7 @@ from evals.commands.judges import judge_card_command
 from evals.commands.questions import golden_command
 from evals.commands.runs import report_command, run_command
 from evals.commands.selftesting import selftest_command
+from evals.commands.support import support_command
 from evals.commands.tune import tune_command
 from rag.exits import run
 
@@ -30,6 +31,7 @@ app.command("compare")(compare_command)
 app.command("gate")(gate_command)
 app.command("selftest")(selftest_command)
 app.command("judge-card")(judge_card_command)
+app.command("support")(support_command)
 app.command("estimate")(estimate_command)
 app.command("new")(new_command)
 app.command("generate")(generate_command)

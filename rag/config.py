@@ -169,6 +169,7 @@ class Config(BaseModel):
     )
     help_seconds: Seconds = Field(5.0, description="seconds for each step of such help")
 
+    repair: bool = Field(True, description="whether a refused claim is written anew, once")
     persona: str = Field(
         "",
         max_length=300,

@@ -442,16 +442,16 @@ def test_an_index_is_built_and_searched_by_a_served_model(tmp_path: Path) -> Non
 
 
 def test_I11_what_was_embedded_is_kept_when_the_server_fails(tmp_path: Path) -> None:
-    """2,500 sentences go in three parts of at least 1,024; the server is lost after the first."""
+    """5,000 sentences go in three parts of at least 2,048; the server is lost after the first."""
     served: list[str] = []
 
     def until_lost(received: Received) -> Script:
-        if len(served) >= 1_100:
+        if len(served) >= 2_100:
             return refusal(400, "out of memory")
         served.extend(received.body["input"])
         return by_hand(received)
 
-    path = written(tmp_path, 1_250)
+    path = written(tmp_path, 2_500)
     with ScriptedServer(until_lost) as server:
         given = command(server, tmp_path)
         ran = rag("index", path, **given)
@@ -462,9 +462,9 @@ def test_I11_what_was_embedded_is_kept_when_the_server_fails(tmp_path: Path) -> 
         server.queue[:] = [by_hand]
         server.history.clear()
         ran = rag("index", path, "--json", **given)
-        assert (ran.code, ran.json()["added"]) == (0, 1_250)
+        assert (ran.code, ran.json()["added"]) == (0, 2_500)
         asked_again = {t for post in server.posts for t in post.body["input"]} & before
-        assert len(asked_again) < 1_100 - 1_000
+        assert len(asked_again) < 2_100 - 2_000
 
 
 def test_I13_the_command_names_the_text_and_ends_with_4(tmp_path: Path) -> None:

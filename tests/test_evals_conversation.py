@@ -65,7 +65,7 @@ def test_the_first_turn_has_nothing_before_it(library: Library, suite: Suite) ->
 def test_what_earlier_turns_cost_is_not_counted_as_the_questions(
     library: Library, suite: Suite
 ) -> None:
-    generator = ScriptedGenerator('{"claims": [{"support": ["S1"], "text": "x"}]}')
+    generator = ScriptedGenerator('{"claims": []}')
     with asking(library, suite, generator) as asks:
         record = asks.product.ask(suite.items[1], 0, Stop())
     assert len(generator.history) == 2

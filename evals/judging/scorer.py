@@ -18,15 +18,16 @@ class SupportJudge:
 
     def judge(self, case: Case) -> Verdict:
         """See `Judge.judge`."""
-        pinned = [one for passage in case.passages for one in _pinned(passage)]
-        found = judge(case.claim, pinned, case.question)
+        support = [one for passage in case.passages for one in pinned(passage)]
+        found = judge(case.claim, support, case.question)
         return Verdict(_LABELS.get(found.verdict, "neither"), reason=found.reason)
 
     def close(self) -> None:
         """There is nothing to let go of."""
 
 
-def _pinned(passage: Passage) -> list[Pinned]:
+def pinned(passage: Passage) -> list[Pinned]:
+    """The sentences of a passage that are relied on, all where none is named."""
     text = passage.text
     places = split_sentences(text)
     sentences = tuple(Sentence(text[start:end], start, end) for start, end in places)

@@ -24,7 +24,7 @@ from rag.answering.stop import Stop
 from rag.answering.work import Work
 from rag.answering.writing import Task, Writer
 from rag.config import Config
-from rag.errors import AskPapersError, PaperNotFound
+from rag.errors import AskPapersError, IndexUnusable, ModelError, PaperNotFound
 from rag.index.browse import Filter
 from rag.index.catalog import Catalog
 from rag.index.manifest import Damaged, Unavailable
@@ -190,6 +190,7 @@ class Assistant:
             *state,
             found,
             notify,
+            self._likeness,
             followed,
             before.numbers,
         )
@@ -228,7 +229,9 @@ class Assistant:
             for index, s in enumerate(paper.sentences[:_SUMMARY_SENTENCES])
         ]
         title = f"Summary of {paper.title}"
-        work = Work(self.config, self._writer, title, *described, notify=notify)
+        work = Work(
+            self.config, self._writer, title, *described, notify=notify, likeness=self._likeness
+        )
         sentences = tuple(label([(paper, e) for e in evidence]))
         yield from work.write(Task("summary", _SUMMARISE, sentences, _SUMMARY_CLAIMS))
 
@@ -266,6 +269,15 @@ class Assistant:
         )
         found = replace(found, hits=tuple(unspoken(found.hits, followed, before)))
         return found, choose(found.hits, found.vectors, self._budget)
+
+    def _likeness(self, claim: str, sentences: Sequence[str]) -> float | None:
+        """See `Likeness`; a model that fails here leaves the check to the words."""
+        try:
+            with self._reader.state() as state:
+                vectors = state.embed([claim, *sentences])
+        except (ModelError, IndexUnusable):
+            return None
+        return float((vectors[1:] @ vectors[0]).max())
 
     def close(self) -> None:
         """End the model and close the index."""

@@ -11,11 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rag.answering.facts import missing_numbers, names, numbers
 from rag.answering.phrases.english import ENGLISH
 from rag.answering.phrases.language import Language
+from rag.answering.polarity import denies
 from rag.answering.prompting import Labelled
 from rag.answering.speech import is_english, language_of
-from rag.answering.support import Judgement, Pinned, names, negated, numbers
+from rag.answering.support import Judgement, Pinned
 from rag.text import content_words, normalise, plain, terms
 
 _COMMON = 5  # letters with which words of a common origin begin alike
@@ -52,12 +54,12 @@ def judge_across(claim: str, support: Sequence[Pinned], language: Language) -> J
         return Judgement("unsupported", "it names no sentence")
     sentences = " ".join(evidence.text for _, evidence in support)
     abstracts = " ".join(f"{paper.title} {paper.text}" for paper, _ in support)
-    if missing := sorted(numbers(claim) - numbers(sentences)):
+    if missing := missing_numbers(claim, sentences):
         return Judgement("unsupported", f"{missing[0]} is not in the sentences it names")
     held = names(abstracts) | {word.rstrip("s") for word in normalise(plain(abstracts)).split()}
     if missing := sorted(names(claim) - held - _TRANSLATED - set(terms(abstracts))):
         return Judgement("unsupported", f"{missing[0]} is not in the abstracts it names")
-    if _denies(claim, language) and not negated(sentences):
+    if _denies(claim, language) and not denies(sentences):
         return Judgement("contradicted", "it denies what the sentences say")
     if len(_shared(claim, sentences) | (names(claim) & names(abstracts))) >= _ENOUGH:
         return Judgement("supported")

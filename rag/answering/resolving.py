@@ -13,12 +13,12 @@ from dataclasses import dataclass, replace
 
 from rag.answering.asking import MOST_CHARS, GivenUp, Reading, object_schema
 from rag.answering.conversation import Conversation, names_paper
+from rag.answering.facts import names as names_in
+from rag.answering.facts import numbers as numbers_in
 from rag.answering.finding import Finder
 from rag.answering.followed import Followed, Names
 from rag.answering.following import follow
 from rag.answering.speech import language_of
-from rag.answering.support import names as names_in
-from rag.answering.support import numbers as numbers_in
 from rag.retrieval.query import Question
 from rag.schema import Hit, Paper
 from rag.text import content_words, legible, normalise, printable

@@ -1,33 +1,26 @@
-"""Whether the sentences that a claim names do support it: numbers, names, negation, words."""
+"""Whether the sentences that a claim names do support it, how surely, and if not, why not."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from rag.answering import listed
+from rag.answering.facts import missing_names, missing_numbers, numbers, other_unit
+from rag.answering.polarity import denies_what_is_said, other_direction, says_what_is_denied
 from rag.answering.prompting import Labelled
+from rag.answering.weighing import Odds, cover, features, is_verbatim, left_over, weigh
 from rag.schema import Evidence, Paper, Verdict
-from rag.text import content_words, normalise, plain, terms
 
-_NUMBER = re.compile(r"(?<![\w.])\d++(?:[.,]\d++)*+(?!\w{0,20}-?bit)")
-_NAME = re.compile(r"(?<!\w)(?=\w*[A-Za-z])(?:\w*[a-z0-9][A-Z]\w*|[A-Z][A-Z0-9]+|[A-Za-z]+\d\w*)")
-_NEGATIONS = frozenset(
-    "not no never neither nor cannot without fails fail failed unable lacks lack doesn't isn't "
-    "aren't don't didn't won't can't unlike rather".split()
-)
-_DENIALS = _NEGATIONS - {"unlike", "rather", "failed"}  # a failed run is a run
-_WORDS = {
-    word: str(number)
-    for number, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
-        "fifteen sixteen seventeen eighteen nineteen twenty".split()
-    )
-} | {"thirty": "30", "forty": "40", "fifty": "50", "hundred": "100", "half": "50", "both": "2"}
+SUPPORTED = 0.4
+PARTLY = 0.25
+_ABOUT_THE_SAME = 0.5  # of a claim's words that its sentences have, before they can deny it
+_OWN_SHARE = 0.35
+_A_PART = 4  # words in a row that would be a statement of their own
+_NEAR = 0.25  # the cosine from which such words may be another way to say it
 
-SUPPORTED = 0.6
-PARTLY = 0.35
-
+Likeness = Callable[[str, Sequence[str]], float | None]
+"""The cosine of a claim to the nearest of several sentences; None where it cannot be had."""
 
 Pinned = tuple[Paper, Evidence]
 """A sentence, with its paper, that a claim relies on."""
@@ -35,51 +28,99 @@ Pinned = tuple[Paper, Evidence]
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What checking a claim gave; `reason` says why it is not fully supported."""
+    """What checking a claim gave; `reason` says why it is not fully supported.
+
+    `probability` is that the sentences say it.
+    """
 
     verdict: Verdict
     reason: str = ""
+    probability: float = 0.0
 
 
-def judge(claim: str, support: Sequence[tuple[Paper, Evidence]], question: str = "") -> Judgement:
+def judge(
+    claim: str,
+    support: Sequence[Pinned],
+    question: str = "",
+    likeness: Likeness | None = None,
+) -> Judgement:
     """Compare a claim with its sentences.
 
-    A number must stand in one of the sentences. A name must stand in them or elsewhere in the
-    abstract that they are from: "It improves …" is about the system that was named before. The
-    verdict then rests on the share of the claim's terms that the sentences hold; the question's
-    own words count as held, for a claim may repeat them.
+    A number must stand in one of the sentences, in the same unit. A name must stand in them or
+    elsewhere in the abstract that they are from: "It improves …" is about the system that was
+    named before. The contrary of what they say contradicts them. Beyond that the verdict rests on
+    how likely they say it, by words and, where `likeness` is given, by meaning.
     """
     if not support:
         return Judgement("unsupported", "it names no sentence")
-    sentences = " ".join(evidence.text for _, evidence in support)
+    texts = [evidence.text for _, evidence in support]
+    sentences = " ".join(texts)
     abstracts = " ".join(f"{paper.title} {paper.text}" for paper, _ in support)
-    if missing := sorted(numbers(claim) - numbers(sentences)):
-        return Judgement("unsupported", f"{missing[0]} is not in the sentences it names")
-    if missing := sorted(names(claim) - names(abstracts) - _folded(abstracts)):
-        return Judgement("unsupported", f"{missing[0]} is not in the abstracts it names")
-    cover = _cover(claim, sentences, question)
-    if denial := _contradiction(claim, sentences, question, cover):
-        return Judgement("contradicted", denial)
-    if cover >= SUPPORTED:
-        return Judgement("supported")
-    if cover >= PARTLY:
-        return Judgement("partly", f"{cover:.0%} of its words are in the sentences it names")
-    return Judgement("unsupported", f"only {cover:.0%} of its words are in the sentences it names")
+    like = likeness(claim, texts) if likeness else None
+    seen = features(claim, sentences, abstracts, question, like)
+    odds = weigh(seen, with_likeness=like is not None)
+    if is_verbatim(claim, sentences):
+        return Judgement("supported", probability=1.0)
+    if missing := _missing(claim, sentences, abstracts, question):
+        return Judgement("unsupported", missing, min(odds.support, 0.05))
+    if contrary := _contrary(claim, sentences, question, seen.cover):
+        return Judgement("contradicted", contrary, min(odds.support, 0.05))
+    found = _weighed(odds, seen.cover)
+    if found.verdict == "supported" and (part := _added(claim, texts, question, likeness)):
+        lacking = f"the sentences it names do not say “{part}”"
+        return Judgement("partly", lacking, min(odds.support, PARTLY))
+    return found
 
 
-def _contradiction(claim: str, sentences: str, question: str, cover: float) -> str:
-    """How a claim says otherwise than its sentences, or nothing."""
-    if wrong := _misread_list(claim, sentences, question):
-        return wrong
-    if cover < SUPPORTED:  # it is about something else
+def _added(claim: str, texts: Sequence[str], question: str, likeness: Likeness | None) -> str:
+    """A part of a claim that no sentence comes near to, in words or in meaning, or nothing."""
+    words = left_over(claim, " ".join(texts), question)
+    if len(words) < _A_PART:
         return ""
-    if negated(claim):
-        return "" if negated(sentences) else "it denies what the sentences say"
-    return "it says what the sentences deny" if _denied(sentences) & set(terms(claim)) else ""
+    part = " ".join(words)
+    like = likeness(part, texts) if likeness else None
+    return "" if like is not None and like >= _NEAR else part
+
+
+def _weighed(odds: Odds, covered: float) -> Judgement:
+    if odds.support >= SUPPORTED:
+        return Judgement("supported", probability=odds.support)
+    told = f"{covered:.0%} of its words are in the sentences it names"
+    if odds.support >= PARTLY:
+        return Judgement("partly", told, odds.support)
+    return Judgement("unsupported", f"only {told}", odds.support)
+
+
+def _missing(claim: str, sentences: str, abstracts: str, question: str) -> str:
+    """The number, unit or name of a claim that its sentences lack, or nothing."""
+    if missing := missing_numbers(claim, sentences):
+        return f"{missing[0]} is not in the sentences it names"
+    if other := other_unit(claim, sentences):
+        return other
+    if missing := missing_names(claim, abstracts, question):
+        return f"{missing[0]} is not in the abstracts it names"
+    return ""
+
+
+def _contrary(claim: str, sentences: str, question: str, covered: float) -> str:
+    """How a claim says otherwise than its sentences, or nothing."""
+    if wrong := listed.misread(claim, sentences, question):
+        return wrong
+    if covered < _ABOUT_THE_SAME:
+        return ""
+    if denies_what_is_said(claim, sentences):
+        return "it denies what the sentences say"
+    if says_what_is_denied(claim, sentences):
+        return "it says what the sentences deny"
+    return other_direction(claim, sentences)
 
 
 def repin(
-    claim: str, named: Sequence[Labelled], given: Sequence[Labelled], question: str
+    claim: str,
+    named: Sequence[Labelled],
+    given: Sequence[Labelled],
+    question: str,
+    likeness: Likeness | None = None,
 ) -> tuple[list[Pinned], Judgement]:
     """The sentences that a claim is pinned to, and how it was judged by them.
 
@@ -88,20 +129,22 @@ def repin(
     A claim that names none is not helped: whoever does not cite has not read.
     """
     support = [(item.paper, item.evidence) for item in named]
-    judgement = judge(claim, support, question)
+    judgement = judge(claim, support, question, likeness)
     if judgement.verdict == "supported":
-        return _needed(claim, support, question), judgement
+        return _needed(claim, support, question, likeness), judgement
     if not named:
         return support, judgement
-    for item in sorted(given, key=lambda item: -_cover(claim, item.evidence.text, question)):
+    for item in sorted(given, key=lambda item: -cover(claim, item.evidence.text, question)):
         other = [(item.paper, item.evidence)]
-        found = judge(claim, other, question)
+        found = judge(claim, other, question, likeness)
         if found.verdict == "supported":
             return other, found
     return support, judgement
 
 
-def _needed(claim: str, support: Sequence[Pinned], question: str) -> list[Pinned]:
+def _needed(
+    claim: str, support: Sequence[Pinned], question: str, likeness: Likeness | None
+) -> list[Pinned]:
     """Those sentences without the ones of a paper that says little of the claim.
 
     It is left out only where the others support the claim without it: to cite it would send the
@@ -111,99 +154,10 @@ def _needed(claim: str, support: Sequence[Pinned], question: str) -> list[Pinned
     for paper_id in dict.fromkeys(paper.id for paper, _ in support):
         own = " ".join(evidence.text for paper, evidence in kept if paper.id == paper_id)
         rest = [pinned for pinned in kept if pinned[0].id != paper_id]
-        says_little = _cover(claim, own, question) < PARTLY
-        if says_little and judge(claim, rest, question).verdict == "supported":
+        says_little = cover(claim, own, question) < _OWN_SHARE
+        if says_little and judge(claim, rest, question, likeness).verdict == "supported":
             kept = rest
     return kept
 
 
-def numbers(text: str) -> frozenset[str]:
-    """The numbers in `text`, written alike: digits, `1,000` as 1000, `eight` as 8, 2.50 as 2.5."""
-    found = {_canonical(number) for number in _NUMBER.findall(plain(text))}
-    return frozenset(found | {_WORDS[word] for word in content_words(text) if word in _WORDS}) - {
-        "1",  # "one" is more often an article than a count
-    }
-
-
-def names(text: str) -> frozenset[str]:
-    """Words that can only be names: RepoScope, RN-DPO in its parts, G2PO, FID; folded."""
-    return frozenset(name.casefold().rstrip("s") for name in _NAME.findall(plain(text)))
-
-
-def _folded(text: str) -> frozenset[str]:
-    return frozenset(word.rstrip("s") for word in re.findall(r"\w+", normalise(text)))
-
-
-def _canonical(number: str) -> str:
-    number = re.sub(r",(?=\d{3}\b)", "", number).replace(",", ".")
-    return number.rstrip("0").rstrip(".") if "." in number else number.lstrip("0") or "0"
-
-
-def _cover(claim: str, sentences: str, question: str) -> float:
-    wanted = set(terms(claim))
-    if not wanted:
-        return 0.0
-    held = set(terms(sentences))
-    asked = set(terms(question)) - held
-    counted = wanted - asked
-    return len(counted & held) / len(counted) if counted else 0.0
-
-
-def _denied(text: str) -> set[str]:
-    """The terms right behind a denial, such as `need` in "does not need", said nowhere else."""
-    both = re.sub(r"\bwith (?:and|or) without\b", "with", normalise(text))
-    words = re.findall(r"[\w'-]+", both)
-    denied: set[str] = set()
-    said: set[str] = set()
-    behind = False
-    for word, after in zip(words, [*words[1:], ""], strict=True):
-        if word in _DENIALS:
-            behind = after not in {"only", "just", "merely", "simply"}
-        elif found := terms(word):
-            (denied if behind else said).update(found)
-            behind = False
-    return denied - said
-
-
-def negated(text: str) -> bool:
-    """Whether `text` has a word of denial."""
-    return not _NEGATIONS.isdisjoint(re.findall(r"[a-z']+", normalise(text)))
-
-
-_LIST_OF_NUMBERS = re.compile(r"\d[\d.,]*%?(?:, \d[\d.,]*%?)*,? and \d[\d.,]*\d?%?")
-_ITEM = r"[\w@+./-]+(?: [\w@+./-]+){0,2}?"
-_LIST_OF_ITEMS = re.compile(rf"{_ITEM}(?:, {_ITEM})*,? and {_ITEM}(?=[\s,.;:)])")
-_SEPARATOR = re.compile(r",? and |, ")
-
-
-def _misread_list(claim: str, sentences: str, question: str) -> str:
-    """Where a sentence says "on A, B and C by 1, 2 and 3 respectively": a number of another item.
-
-    The item is looked for in the claim, and if it names none, in the question.
-    """
-    for sentence in re.split(r"(?<=[.!?])\s+(?=[A-Z])", plain(sentences)):
-        amounts = _LIST_OF_NUMBERS.search(sentence)
-        if not amounts or "respectively" not in sentence:
-            continue
-        values = _SEPARATOR.split(amounts.group())
-        for listed in _LIST_OF_ITEMS.finditer(sentence[: amounts.start()]):
-            items = _SEPARATOR.split(listed.group())
-            if len(items) == len(values):
-                return _wrong_pair(claim, question, dict(zip(items, values, strict=True)))
-    return ""
-
-
-def _wrong_pair(claim: str, question: str, pairs: dict[str, str]) -> str:
-    stated = numbers(claim)
-    spoken = [item for item in pairs if _names_item(claim, item)]
-    spoken = spoken or [item for item in pairs if _names_item(question, item)]
-    right = {number for item in spoken for number in numbers(pairs[item])}
-    for item, value in pairs.items():
-        if spoken and numbers(value) <= stated and not numbers(value) <= right:
-            return f"{value} is the number of {item.split()[-1]}"
-    return ""
-
-
-def _names_item(text: str, item: str) -> bool:
-    """Whether the last word of a list's item, its name, stands in `text`."""
-    return item.split()[-1].casefold() in re.findall(r"[\w@+./-]+", normalise(text))
+__all__ = ["Judgement", "Likeness", "Pinned", "judge", "numbers", "repin"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from importlib.metadata import version
 
@@ -14,8 +14,8 @@ from rag.answering.followed import Followed
 from rag.answering.prompting import Labelled
 from rag.answering.replies import Draft, labels_in
 from rag.answering.speech import quoted_note, refusal_to
-from rag.answering.support import repin
-from rag.answering.writing import Ending, QuotingWriter, Task, Writer
+from rag.answering.support import Judgement, Likeness, Pinned, repin
+from rag.answering.writing import Ending, QuotingWriter, Refused, Task, Writer
 from rag.config import Config
 from rag.retrieval.expansion import Help
 from rag.retrieval.search import Found
@@ -25,6 +25,8 @@ from rag.text import normalise
 _QUOTES_IN_PLACE_OF_CLAIMS = 2
 _NEAREST = 3
 _STRAYS_TOLD, _STRAY_CHARS = 5, 60
+_REPAIRS = 2
+_REPEATS = "it repeats an earlier claim"
 
 
 class Work:
@@ -39,13 +41,14 @@ class Work:
         embedding_model: str,
         found: Found | None = None,
         notify: Callable[[str], None] | None = None,
+        likeness: Likeness | None = None,
         followed: Followed | None = None,
         numbers: Mapping[str, int] | None = None,
     ) -> None:
         """`notify` hears of waits as they begin; without it they become events after the wait.
 
-        In a conversation, `followed` is how the question was understood, and `numbers` are those
-        of the papers that were cited before.
+        `likeness` compares claims with sentences in meaning. In a conversation, `followed` is how
+        the question was understood, and `numbers` are those of the papers that were cited before.
         """
         self._config = config
         self._writer = writer
@@ -55,8 +58,11 @@ class Work:
         self._embedding_model = embedding_model
         self._found = found
         self._help = found.help if found else Help()
+        self._likeness = likeness
         self._numbering = Numbering(numbers)
         self._claims: list[ClaimMade] = []
+        self._refused: list[Refused] = []
+        self._repairs: list[dict[str, str]] = []
         self._dropped: list[Dropped] = []
         self._strays: dict[str, None] = {}
         self._notices: list[str] = []
@@ -75,6 +81,7 @@ class Work:
             else:
                 drafts += 1
                 yield from self._check(piece, by_label)
+        yield from self._repair(task, by_label, broken=bool(ending.fault))
         note = ending.fault
         if not self._claims and not ending.silent:
             reason = "no claim could be supported" if drafts else "no claim could be read"
@@ -102,22 +109,31 @@ class Work:
             yield Notice(self._notices.pop(0))
 
     def _check(self, draft: Draft, by_label: dict[str, Labelled]) -> Iterator[Event]:
+        """Show a claim that its sentences bear out; keep another one to be repaired."""
+        if refusal := (yield from self._take(draft, by_label)):
+            self._refused.append(Refused(draft, refusal))
+
+    def _take(self, draft: Draft, by_label: dict[str, Labelled]) -> Generator[Event, None, str]:
+        """Show a claim if it may be; returns why not, empty where it was shown."""
         named = [by_label[name] for name in draft.labels if name in by_label]
         given = list(by_label.values())
         text, marks = without_marks(draft.text, (item.evidence.text for item in given))
         support, judgement = repin_across(text, named, given) or repin(
-            text, named, given, self._followed.text
+            text, named, given, self._followed.text, self._likeness
         )
         if judgement.verdict in {"unsupported", "contradicted"}:
-            self._dropped.append(Dropped(draft.text, judgement.reason))
-            return
+            return judgement.reason
         if any(normalise(text) == normalise(made.claim.text) for made in self._claims):
-            self._dropped.append(Dropped(draft.text, "it repeats an earlier claim"))
-            return
+            return _REPEATS
         unknown = [name for name in draft.labels if name not in by_label]
         written = [mark for mark in marks if not _repeats(mark, draft)]
         self._strays |= dict.fromkeys([*unknown, *draft.strays, *written])
-        made = ClaimMade(self._numbering.cite(text, support, judgement.verdict))
+        yield from self._show(text, support, judgement)
+        return ""
+
+    def _show(self, text: str, support: Sequence[Pinned], judgement: Judgement) -> Iterator[Event]:
+        claim = self._numbering.cite(text, support, judgement.verdict)
+        made = ClaimMade(replace(claim, probability=judgement.probability, reason=judgement.reason))
         self._claims.append(made)
         for citation in self._numbering.citations():
             if self._shown.get(citation.paper.id) != len(citation.sentences):
@@ -125,11 +141,32 @@ class Work:
                 yield CitationAdded(citation)
         yield made
 
+    def _repair(
+        self, task: Task, by_label: dict[str, Labelled], *, broken: bool
+    ) -> Iterator[Event]:
+        """Have each refused claim written anew, once, and drop what is refused again.
+
+        After the writing, for a model writes one thing at a time; not where that broke off.
+        """
+        left = 0 if broken or not self._config.repair else _REPAIRS
+        for one in self._refused:
+            new = None
+            if left and one.reason != _REPEATS and not task.stop.given:
+                left -= 1
+                new = self._writer.repair(one, task, self._notify)
+                yield from self._pending_notices()
+            if new is not None and not (yield from self._take(new, by_label)):
+                self._repairs.append({"text": one.draft.text, "reason": one.reason})
+            else:
+                self._dropped.append(Dropped(one.draft.text, one.reason))
+        self._refused.clear()
+
     def _quote(self, task: Task, by_label: dict[str, Labelled]) -> Iterator[Event]:
         quotes = Task(task.kind, task.question, task.sentences, _QUOTES_IN_PLACE_OF_CLAIMS)
         for piece in QuotingWriter().write(quotes, self._notify):
             if isinstance(piece, Draft):
                 yield from self._check(piece, by_label)
+        self._dropped += [Dropped(one.draft.text, one.reason) for one in self._refused]
 
     def _answer(self, sentences: Sequence[Labelled], fault: str, ending: Ending) -> Answer:
         claims = tuple(made.claim for made in self._claims)
@@ -175,6 +212,7 @@ class Work:
             "settings": self._config.fingerprint(),
             "found": [hit.paper.id for hit in self._found.hits] if self._found else [],
             "evidence": [f"{i.paper.id}:{i.evidence.index}" for i in sentences],
+            "repairs": list(self._repairs),
             "help": [asdict(step) | {"texts": list(step.texts)} for step in self._help.steps],
             **self._followed.told(),
             **ending.facts,

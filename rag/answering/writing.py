@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, Protocol
@@ -19,7 +19,7 @@ from rag.answering.generation import (
 from rag.answering.prompting import Labelled
 from rag.answering.replies import Draft, ReplyReader
 from rag.answering.stop import Stop
-from rag.errors import AnswerIncomplete
+from rag.errors import AnswerIncomplete, ModelError
 from rag.text import content_words, legible
 
 Notify = Callable[[str], None]
@@ -31,16 +31,26 @@ class Task:
     """What is to be written: `kind` names the prompt; `most` is the number of claims at most.
 
     `persona` is who a model is to speak as; empty for nobody in particular. `language` is the one
-    to write in, by its English name; empty for that of the papers.
+    to write in, by its English name; empty for that of the papers. `told` is what else its prompt
+    says.
     """
 
-    kind: Literal["answer", "summary"]
+    kind: Literal["answer", "summary", "repair"]
     question: str
     sentences: tuple[Labelled, ...]
     most: int
     stop: Stop = field(default_factory=Stop, compare=False)
     persona: str = ""
     language: str = ""
+    told: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A claim that checking refused, and why."""
+
+    draft: Draft
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +80,9 @@ class Writer(Protocol):
             ModelError: nothing could be written.
         """
 
+    def repair(self, refused: Refused, task: Task, notify: Notify) -> Draft | None:
+        """Another wording of a refused claim, from the same sentences, or None."""
+
     def close(self) -> None:
         """Free what is held."""
 
@@ -98,6 +111,17 @@ class ModelWriter:
                 raise
             notify(f"the model's context is small: {len(kept)} sentences are sent")
             yield from self._write(replace(task, sentences=kept), notify)
+
+    def repair(self, refused: Refused, task: Task, notify: Notify) -> Draft | None:
+        """See `Writer.repair`. A model that fails here has failed to help, and no more."""
+        told = {"claim": legible(refused.draft.text), "reason": refused.reason}
+        one = replace(task, kind="repair", most=1, told=told)
+        try:
+            pieces = list(self.write(one, notify))
+        except ModelError:
+            return None
+        drafts = [piece for piece in pieces if isinstance(piece, Draft) and piece.labels]
+        return drafts[0] if drafts else None
 
     def close(self) -> None:
         """Close the connection to the model."""
@@ -132,12 +156,14 @@ class ModelWriter:
         yield replace(ending, silent=not ending.fault and reader.says_nothing)
 
     def _request(self, task: Task, *, structured: bool) -> tuple[Request, str]:
+        count = {} if task.kind == "repair" else {"most": task.most}
         prompt = prompting.render(
             task.kind if structured else f"{task.kind}-text",
             {
-                "most": task.most,
                 "evidence": prompting.show(task.sentences),
                 "question": task.question,
+                **count,
+                **task.told,
             },
             self._prompts,
         )
@@ -165,6 +191,10 @@ class QuotingWriter:
         for item in choose(task.sentences, task.most):
             yield Draft(legible(item.evidence.text), (item.label,))
         yield Ending()
+
+    def repair(self, refused: Refused, task: Task, notify: Notify) -> Draft | None:  # noqa: ARG002
+        """A quotation is not refused."""
+        return None
 
     def close(self) -> None:
         """There is nothing to free."""

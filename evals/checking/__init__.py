@@ -1,0 +1,1 @@
+"""How well the check of claims tells true ones from damaged ones."""
