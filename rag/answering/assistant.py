@@ -7,20 +7,23 @@ from dataclasses import replace
 from typing import Self
 
 from rag.answering.abstention import holds_nothing
-from rag.answering.asking import Reading
+from rag.answering.asking import Asker, Reading
+from rag.answering.comparing import asks_to_compare
 from rag.answering.conversation import Conversation, names_paper
 from rag.answering.disclosure import disclosure
 from rag.answering.events import Done, Event
 from rag.answering.exchange import Generator, silent
 from rag.answering.finding import Finder
 from rag.answering.followed import Followed
-from rag.answering.helping import budget_of, finder_of
+from rag.answering.helping import asker_of, budget_of, finder_of
 from rag.answering.parts import built_with, embedder_of, generator_of, vectors_of, writing
 from rag.answering.prompting import label
-from rag.answering.resolving import Resolver, unspoken
+from rag.answering.resolving import Resolver, in_conversation, unspoken
 from rag.answering.served import as_wanted, with_model
 from rag.answering.speech import writes_in
 from rag.answering.stop import Stop
+from rag.answering.support import Judgement, Pinned, judge
+from rag.answering.tables import Tables
 from rag.answering.work import Work
 from rag.answering.writing import Task, Writer
 from rag.config import Config
@@ -48,13 +51,23 @@ _SUMMARISE = "Summarise this paper."
 class Assistant:
     """Searches, answers and summarises over one index. Safe for use by several threads."""
 
-    def __init__(self, config: Config, reader: IndexReader, finder: Finder, writer: Writer) -> None:
+    def __init__(
+        self,
+        config: Config,
+        reader: IndexReader,
+        finder: Finder,
+        writer: Writer,
+        asker: Asker | None = None,
+    ) -> None:
+        """`asker` puts short questions to the model that writes; without it none is put."""
         self.config = config
         self._reader = reader
         self._finder = finder
         self._writer = writer
         self._budget = budget_of(config)
+        self._asker = asker
         self._resolver = Resolver(finder, self._called)
+        self.tables = Tables(config, reader, finder, writer, asker)
 
     @classmethod
     def from_config(
@@ -107,12 +120,13 @@ class Assistant:
         generator = generator_of(config)
         generator = None if generator is None else wrap(generator)
         finder = finder_of(config, Searcher(reader, weights), generator)
-        return cls(config, reader, finder, writing(generator, config))
+        asker = asker_of(config, generator)
+        return cls(config, reader, finder, writing(generator, config), asker)
 
     def speaking_as(self, persona: str) -> Self:
         """The same assistant with another persona: index and model are shared, and closed once."""
         config = self.config.model_copy(update={"persona": persona})
-        return type(self)(config, self._reader, self._finder, self._writer)
+        return type(self)(config, self._reader, self._finder, self._writer, self._asker)
 
     @property
     def writer_name(self) -> str:
@@ -127,6 +141,15 @@ class Assistant:
         """
         with self._reader.state() as state:
             return state.snapshot.counts()
+
+    def standing(self) -> tuple[str, str]:
+        """The state of the index and its embedding model, as an answer's manifest names them.
+
+        Raises:
+            IndexUnusable: as `counts`.
+        """
+        with self._reader.state() as state:
+            return state.name, state.embedding_model
 
     def search(
         self, question: str, limit: int | None = None, *, filters: Sequence[Filter] = ()
@@ -182,6 +205,11 @@ class Assistant:
         reading = Reading(notify or silent, stop or Stop())
         before = conversation or Conversation()
         followed = self._resolver.resolve(asked.text, before, reading)
+        if asks_to_compare(followed.text) and (
+            table := self.tables.asked(Question(followed.text), reading, before.numbers)
+        ):
+            yield from in_conversation(table, asked.text, followed)
+            return
         found, chosen = self._evidence(followed.searched, reading, followed, before)
         sentences = label([(hit.paper, evidence) for hit, evidence in chosen])
         state = (found.index_state, found.embedding_model)
@@ -191,8 +219,8 @@ class Assistant:
             found,
             notify,
             self._likeness,
-            followed,
-            before.numbers,
+            followed=followed,
+            numbers=before.numbers,
         )
         yield from work.begin()
         if not sentences or holds_nothing(found) or followed.absent:
@@ -230,7 +258,13 @@ class Assistant:
         ]
         title = f"Summary of {paper.title}"
         work = Work(
-            self.config, self._writer, title, *described, notify=notify, likeness=self._likeness
+            self.config,
+            self._writer,
+            title,
+            *described,
+            notify=notify,
+            likeness=self._likeness,
+            command="summarize",
         )
         sentences = tuple(label([(paper, e) for e in evidence]))
         yield from work.write(Task("summary", _SUMMARISE, sentences, _SUMMARY_CLAIMS))
@@ -269,6 +303,10 @@ class Assistant:
         )
         found = replace(found, hits=tuple(unspoken(found.hits, followed, before)))
         return found, choose(found.hits, found.vectors, self._budget)
+
+    def judge(self, claim: str, support: Sequence[Pinned], question: str = "") -> Judgement:
+        """Whether sentences support a claim, by the rules that every answer is checked by."""
+        return judge(claim, support, question, self._likeness)
 
     def _likeness(self, claim: str, sentences: Sequence[str]) -> float | None:
         """See `Likeness`; a model that fails here leaves the check to the words."""

@@ -151,8 +151,6 @@ class OpenAIGenerator:
             except failures() as error:
                 failed = error
             fault = self._verdict(failed, reply, line, body)
-            if fault is not None and not _has_system(body):
-                fault.parameter = fault.parameter.replace(faults.SYSTEM_ROLE, "")
         if fault is not None:
             raise self._raised(fault, reply.text)
         self._schema_taken = self._schema_taken or "response_format" in body
@@ -185,8 +183,8 @@ class OpenAIGenerator:
         return {**kept, **self._extra}
 
     def _messages(self, request: Request) -> list[dict[str, str]]:
-        """The instructions, then the question; as one where the model's template has no system."""
-        if faults.SYSTEM_ROLE in self._refused_parameters:
+        """Two messages, or one where the model's template knows no system message."""
+        if faults.SYSTEM in self._refused_parameters:
             return [{"role": "user", "content": f"{request.system}\n\n{request.user}"}]
         return [
             {"role": "system", "content": request.system},
@@ -263,12 +261,6 @@ class OpenAIGenerator:
         what = f"{self._peer.host} offers {len(names) or 'no'} models"
         cause = f"among them {_listed(names)}" if names else "no model is set and it lists none"
         raise Fault(ServerError(what, cause=cause, remedy="Set OPENAI_MODEL."))
-
-
-def _has_system(body: Mapping[str, object]) -> bool:
-    """Whether a request had instructions of their own, which can be put before the question."""
-    messages = body.get("messages")
-    return isinstance(messages, list) and len(messages) > 1
 
 
 def _pieces(received: Iterator[bytes], reply: wire.Collected, line: Line) -> Iterator[str]:

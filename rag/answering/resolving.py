@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 from rag.answering.asking import MOST_CHARS, GivenUp, Reading, object_schema
 from rag.answering.conversation import Conversation, names_paper
+from rag.answering.events import Done, Event
 from rag.answering.facts import names as names_in
 from rag.answering.facts import numbers as numbers_in
 from rag.answering.finding import Finder
@@ -84,6 +85,16 @@ def unspoken(hits: Sequence[Hit], followed: Followed, before: Conversation | Non
         left = tuple(e for e in hit.evidence if (e.paper_id, e.index) not in shown)
         if hit.paper.id not in followed.without and (left or not followed.more):
             yield replace(hit, evidence=left)
+
+
+def in_conversation(events: Iterator[Event], question: str, followed: Followed) -> Iterator[Event]:
+    """Events of an answer to what a question was understood as, told as those of the question."""
+    for event in events:
+        if isinstance(event, Done):
+            manifest = {**event.answer.manifest, **followed.told()}
+            yield Done(replace(event.answer, question=question, manifest=manifest))
+        else:
+            yield event
 
 
 def is_faithful(rewritten: str, question: str, told: str) -> bool:
