@@ -56,13 +56,17 @@ ORDER = (
     "answering.phrases.spanish answering.phrases.french answering.phrases.portuguese "
     "answering.phrases.chinese answering.phrases.japanese answering.phrases.languages "
     "answering.phrases.questions answering.phrases.chat answering.phrases.framing "
-    "answering.phrases answering.disclosure answering.talk answering.kinds answering.conditions "
+    "answering.phrases answering.disclosure answering.speech answering.crosslingual "
+    "answering.conversation answering.referring answering.followed "
+    "answering.eliding answering.pronouns answering.following "
+    "answering.talk answering.kinds answering.conditions "
     "answering.conflicts answering.forms answering.census answering.themes "
     "answering.signals answering.risk answering.confidence answering.missing "
     "answering.abstention answering.events answering.asking answering.yesno answering.deciding "
     "answering.expanding "
     "answering.cues answering.columns answering.cells answering.rows answering.tableform "
-    "answering.reranking answering.finding answering.writing answering.parts answering.served "
+    "answering.reranking answering.finding answering.resolving "
+    "answering.writing answering.parts answering.served "
     "answering.helping answering.work answering.tabling answering.comparing answering.tables "
     "answering.bench answering.screening answering.listing "
     "answering.summing answering.stances answering.survey answering.dispatch "
@@ -74,7 +78,7 @@ ORDER = (
     "exporting.formats exporting history.migrations history.file history.store history "
     "llamaindex server display jsonform batch terminal_table terminal terminal_replay doctor exits "
     "flags cli_papers cli_models cli_prompts cli_reembed cli_tables cli_export cli_history "
-    "cli_replay cli_collection cli"
+    "cli_replay cli_collection cli_chat cli"
 ).split()
 
 OWNERS = {

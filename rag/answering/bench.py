@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from rag.answering.asking import Asker, Reading
@@ -48,6 +48,7 @@ class Bench:
             case.notify,
             self.likeness,
             command=case.command,
+            numbers=case.numbers,
         )
 
 
@@ -55,7 +56,8 @@ class Bench:
 class Case:
     """A question to be answered: `filters` were given beside it, `notify` hears of waits.
 
-    `command` is what has it answered.
+    `command` is what has it answered, `numbers` are those of the papers that the conversation has
+    cited before, by id.
     """
 
     question: Question
@@ -63,6 +65,7 @@ class Case:
     filters: tuple[Filter, ...] = ()
     reading: Reading = field(default_factory=Reading)
     notify: Callable[[str], None] | None = None
+    numbers: Mapping[str, int] = field(default_factory=dict)
     command: str = "ask"
 
     def tell(self, wait: str) -> None:

@@ -65,6 +65,7 @@ def finder_of(config: Config, searcher: Searcher, generator: Generator | None) -
         searcher,
         tuple(ModelExpander(asker, step) for step in _steps(config)),
         ModelReranker(asker, below) if by_itself or config.rerank == "llm" else None,
+        None if config.expand == "off" else asker,
     )
 
 
