@@ -19,6 +19,7 @@ from rag.cli_history import history
 from rag.cli_models import models
 from rag.cli_papers import papers
 from rag.cli_reembed import EPILOG, reembed
+from rag.cli_tables import COMPARE_EPILOG, EXTRACT_EPILOG, compare, extract
 from rag.errors import EXIT_PARTLY_FAILED, AnswerIncomplete, UsageError
 from rag.exits import run
 from rag.flags import (
@@ -258,6 +259,8 @@ def config(
 
 app.command("reembed", epilog=EPILOG)(reembed)
 app.command("export", epilog=EXPORT_EPILOG)(export)
+app.command("compare", epilog=COMPARE_EPILOG)(compare)
+app.command("extract", epilog=EXTRACT_EPILOG)(extract)
 
 
 def main() -> None:

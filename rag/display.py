@@ -14,7 +14,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from rag.answering.events import CitationAdded, ClaimMade, Done, Event
-from rag.schema import Answer, Citation, Claim, Paper, Sentence
+from rag.answering.tableform import NOT_STATED
+from rag.schema import Answer, Citation, Claim, Paper, Sentence, Table
 from rag.text import MATHS, is_money, plain, printable
 
 INLINE_MATHS = ("\ue000", "\ue001")
@@ -160,7 +161,8 @@ def conversation(turns: Sequence[Turn]) -> str:
 
 
 def _turn(turn: Turn) -> str:
-    parts = [_claim(claim, turn.number) for claim in turn.claims]
+    table = turn.answer.table if turn.answer and turn.claims else None
+    parts = [_table(table, turn.number)] if table else _claims(turn)
     if turn.answer is not None:
         parts += _rest(turn.answer, turn.number)
     if turn.failure:
@@ -179,7 +181,23 @@ def as_typed(text: str) -> str:
     return "<br>".join(_escaped(printable(line)) for line in lines)
 
 
-def _claim(claim: Claim, turn: int) -> str:
+def _claims(turn: Turn) -> list[str]:
+    return [f'<p class="claim">{_said(claim, turn.number)}</p>' for claim in turn.claims]
+
+
+def _table(table: Table, turn: int) -> str:
+    heads = "".join(f"<th>{as_typed(name)}</th>" for name in ("paper", *table.columns))
+    rows = "".join(
+        f"<tr><th>{_title(row.paper)}</th>"
+        + "".join(f"<td>{_said(cell, turn) if cell else NOT_STATED}</td>" for cell in row.cells)
+        + "</tr>"
+        for row in table.rows
+    )
+    return f'<div class="table"><table><tr>{heads}</tr>{rows}</table></div>'
+
+
+def _said(claim: Claim, turn: int) -> str:
+    """The words of a claim and behind them its citations."""
     links = "".join(
         f'<a href="#source-{turn}-{number}">[{number}]</a>' for number in claim.citations
     )
@@ -190,7 +208,7 @@ def _claim(claim: Claim, turn: int) -> str:
         if claim.verdict == "partly"
         else ""
     )
-    return f'<p class="claim">{inline(claim.text)}{cites}{partly}</p>'
+    return f"{inline(claim.text)}{cites}{partly}"
 
 
 def _rest(result: Answer, turn: int) -> list[str]:

@@ -33,6 +33,7 @@ from rag.index.report import Notice as Mended
 from rag.retrieval.fusion import LISTS
 from rag.retrieval.search import Found
 from rag.schema import Answer, Citation, Hit, Paper
+from rag.terminal_table import show_table
 from rag.text import plain
 
 _SHOWN = 20
@@ -82,7 +83,7 @@ def _parts(hit: Hit) -> str:
 
 
 def show_events(events: Iterator[Event]) -> Answer:
-    """Show claims as they come, then sources; the answer."""
+    """Show claims as they come, or a table once it is whole, then sources; the answer."""
     answer: Answer | None = None
     for event in events:
         if isinstance(event, Notice):
@@ -94,6 +95,8 @@ def show_events(events: Iterator[Event]) -> Answer:
             answer = event.answer
     if answer is None:
         raise RuntimeError("the events ended without an answer")
+    if answer.table and answer.claims:
+        show_table(out, answer.table)
     _show_rest(answer)
     return answer
 

@@ -56,13 +56,15 @@ ORDER = (
     "answering.phrases.chinese answering.phrases.japanese answering.phrases.languages "
     "answering.phrases answering.disclosure "
     "answering.abstention answering.events answering.asking answering.expanding "
+    "answering.cues answering.columns answering.cells answering.rows answering.tableform "
     "answering.reranking answering.finding answering.writing answering.parts answering.served "
-    "answering.helping answering.work answering.assistant answering "
+    "answering.helping answering.work answering.tabling answering.comparing "
+    "answering.tables answering.assistant answering "
     "exporting.wording exporting.names exporting.references exporting.forms exporting.bibtex "
     "exporting.ris exporting.csl exporting.formatted exporting.markdown exporting.webpage "
     "exporting.formats exporting history.migrations history.file history.store history "
-    "llamaindex server display jsonform batch terminal doctor exits flags "
-    "cli_papers cli_models cli_reembed cli_export cli_history cli"
+    "llamaindex server display jsonform batch terminal_table terminal doctor exits flags "
+    "cli_papers cli_models cli_reembed cli_tables cli_export cli_history cli"
 ).split()
 
 OWNERS = {

@@ -6,16 +6,18 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Self
 
 from rag.answering.abstention import holds_nothing
-from rag.answering.asking import Reading
+from rag.answering.asking import Asker, Reading
+from rag.answering.comparing import asks_to_compare
 from rag.answering.disclosure import disclosure
 from rag.answering.events import Done, Event
 from rag.answering.exchange import Generator, silent
 from rag.answering.finding import Finder
-from rag.answering.helping import budget_of, finder_of
+from rag.answering.helping import asker_of, budget_of, finder_of
 from rag.answering.parts import built_with, embedder_of, generator_of, vectors_of, writing
 from rag.answering.prompting import label
 from rag.answering.served import as_wanted, with_model
 from rag.answering.stop import Stop
+from rag.answering.tables import Tables
 from rag.answering.work import Work
 from rag.answering.writing import Task, Writer
 from rag.config import Config
@@ -43,12 +45,22 @@ _SUMMARISE = "Summarise this paper."
 class Assistant:
     """Searches, answers and summarises over one index. Safe for use by several threads."""
 
-    def __init__(self, config: Config, reader: IndexReader, finder: Finder, writer: Writer) -> None:
+    def __init__(
+        self,
+        config: Config,
+        reader: IndexReader,
+        finder: Finder,
+        writer: Writer,
+        asker: Asker | None = None,
+    ) -> None:
+        """`asker` puts short questions to the model that writes; without it none is put."""
         self.config = config
         self._reader = reader
         self._finder = finder
         self._writer = writer
         self._budget = budget_of(config)
+        self._asker = asker
+        self.tables = Tables(config, reader, finder, writer, asker)
 
     @classmethod
     def from_config(
@@ -101,12 +113,13 @@ class Assistant:
         generator = generator_of(config)
         generator = None if generator is None else wrap(generator)
         finder = finder_of(config, Searcher(reader, weights), generator)
-        return cls(config, reader, finder, writing(generator, config))
+        asker = asker_of(config, generator)
+        return cls(config, reader, finder, writing(generator, config), asker)
 
     def speaking_as(self, persona: str) -> Self:
         """The same assistant with another persona: index and model are shared, and closed once."""
         config = self.config.model_copy(update={"persona": persona})
-        return type(self)(config, self._reader, self._finder, self._writer)
+        return type(self)(config, self._reader, self._finder, self._writer, self._asker)
 
     @property
     def writer_name(self) -> str:
@@ -171,6 +184,9 @@ class Assistant:
             yield Work(config, self._writer, asked.text, "", config.embedding_model).disclose(said)
             return
         reading = Reading(notify or silent, stop or Stop())
+        if asks_to_compare(asked.text) and (table := self.tables.asked(asked, reading)):
+            yield from table
+            return
         found, chosen = self._evidence(asked, reading)
         sentences = label([(hit.paper, evidence) for hit, evidence in chosen])
         state = (found.index_state, found.embedding_model)

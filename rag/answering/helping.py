@@ -40,15 +40,20 @@ def budget_of(config: Config) -> Budget:
     )
 
 
+def asker_of(config: Config, generator: Generator | None) -> Asker | None:
+    """Who puts short questions to the model beside the answer; None without a model."""
+    return None if generator is None else Asker(generator, config.help_seconds, config.prompts)
+
+
 def finder_of(config: Config, searcher: Searcher, generator: Generator | None) -> Finder:
     """A finder with the help that the settings allow; with a model only.
 
     A server's order of papers is asked for only where the question's words find none; the
     embedded model reads too slowly for that, and gets it only on demand.
     """
-    if generator is None:
+    asker = asker_of(config, generator)
+    if asker is None:
         return Finder(searcher)
-    asker = Asker(generator, config.help_seconds, config.prompts)
     by_itself = config.rerank == "auto" and choice_of(config) == "openai"
     below = UNFAMILIAR if by_itself else _ALWAYS
     return Finder(

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 
+from rag.answering.tableform import NOT_STATED
 from rag.exporting.forms import AnswerForm, Citation, Claim, Table
 from rag.exporting.references import Reference
 from rag.exporting.wording import prose
@@ -110,7 +111,7 @@ def _table(table: Table, number: int) -> str:
     heads = "".join(f"<th>{shown(column)}</th>" for column in ("Paper", *table.columns))
     rows = "".join(
         f"<tr><th>{shown(row.title)}</th>"
-        + "".join(f"<td>{_claim(cell, number) if cell else '–'}</td>" for cell in row.cells)
+        + "".join(f"<td>{_claim(cell, number) if cell else NOT_STATED}</td>" for cell in row.cells)
         + "</tr>"
         for row in table.rows
     )
