@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rag.errors import AskPapersError
 from rag.exporting import Reference
@@ -20,6 +20,10 @@ from rag.retrieval.fusion import LISTS
 from rag.retrieval.query import Query
 from rag.retrieval.search import Found
 from rag.schema import Answer, Citation, Claim, Evidence, Hit, Metadata, Nearest, Paper, Table
+
+if TYPE_CHECKING:
+    from rag.replaying.checking import SentenceCheck
+    from rag.replaying.replay import Replayed
 
 Json = dict[str, Any]
 
@@ -50,9 +54,25 @@ def answer(result: Answer) -> Json:
         "nearest": [_nearest(nearest) for nearest in result.nearest],
         "coverage": result.coverage and asdict(result.coverage),
         "table": result.table and _table(result.table, result.citations),
+        "sections": [asdict(section) for section in result.sections],
         "manifest": dict(result.manifest),
         "note": result.note,
         "complete": result.complete,
+    }
+
+
+def replayed(result: Replayed) -> Json:
+    """The result of `rag replay`."""
+    return {
+        "question": result.question,
+        "same": result.same,
+        "sentences": [_sentence_check(check) for check in result.sentences],
+        "claims": [asdict(check) for check in result.claims],
+        "causes": [asdict(cause) for cause in result.causes],
+        "differences": [asdict(difference) for difference in result.differences],
+        "why": list(result.why),
+        "not_run": result.not_run,
+        "answer": result.answer and answer(result.answer),
     }
 
 
@@ -165,6 +185,20 @@ def _turn(turn: Turn) -> Json:
         "answer": dict(turn.answer),
         "references": [reference(one) for one in turn.references],
         "feedback": rated,
+    }
+
+
+def _sentence_check(check: SentenceCheck) -> Json:
+    has, start = check.paper, check.start
+    now = (
+        None if has is None else {**paper_head(has), "start": start, "end": start + len(check.text)}
+    )
+    return {
+        "number": check.number,
+        "title": check.title,
+        "text": check.text,
+        "state": check.state,
+        "now": now,
     }
 
 
