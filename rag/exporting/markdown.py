@@ -34,7 +34,10 @@ def answer_in_markdown(
     if answer.table:
         yield _table(answer.table)
     elif answer.claims:
-        yield " ".join(map(_claim, answer.claims))
+        for title, claims in answer.parts():
+            if title:
+                yield f"{'#' * (level + 1)} {text_of(title)}"
+            yield " ".join(map(_claim, claims))
     else:
         yield text_of(answer.text)
     yield from _remarks(answer)

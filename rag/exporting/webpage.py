@@ -59,7 +59,9 @@ def answer_in_html(
     if answer.table:
         yield _table(answer.table, number)
     elif answer.claims:
-        yield f"<p>{' '.join(_claim(claim, number) for claim in answer.claims)}</p>"
+        for title, claims in answer.parts():
+            heading = f"<h2>{shown(title)}</h2>" if title else ""
+            yield f"{heading}<p>{' '.join(_claim(claim, number) for claim in claims)}</p>"
     else:
         yield f"<p>{shown(answer.text)}</p>"
     yield from (f'<p class="about">{remark}</p>' for remark in _remarks(answer))
