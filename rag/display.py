@@ -227,9 +227,11 @@ def _said(claim: Claim, turn: int) -> str:
 
 def _rest(result: Answer, turn: int) -> list[str]:
     parts: list[str] = []
-    if not result.claims:
+    if not result.claims or result.status == "abstained":
         kind = "refusal" if result.status == "abstained" else "claim"
         parts.append(f'<p class="{kind}">{inline(result.text)}</p>')
+    if result.missing:
+        parts.append(f'<p class="missing">{inline(result.missing)}</p>')
     if result.note:
         parts.append(f'<p class="note">Note: {as_typed(result.note.rstrip("."))}.</p>')
     if result.dropped:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Self
 
-from rag.answering.abstention import holds_nothing
 from rag.answering.asking import Asker, Reading
 from rag.answering.bench import Bench, Case
 from rag.answering.conflicts import conflicting
+from rag.answering.deciding import Decider
 from rag.answering.disclosure import disclosure
 from rag.answering.dispatch import answer_by_kind, both_sides, evenly
 from rag.answering.events import Done, Event
 from rag.answering.exchange import Generator, silent
 from rag.answering.finding import Finder
-from rag.answering.helping import asker_of, budget_of, finder_of
+from rag.answering.helping import MOST_CLAIMS, asker_of, budget_of, decider_of, finder_of
 from rag.answering.kinds import kind_of
 from rag.answering.listing import list_papers
 from rag.answering.parts import built_with, embedder_of, generator_of, vectors_of, writing
@@ -42,7 +42,6 @@ from rag.retrieval.query import Question, read_question
 from rag.retrieval.search import Found, Searcher
 from rag.schema import Answer, Evidence, Kind, Paper
 
-_CLAIMS = 3
 _SUMMARY_CLAIMS = 4
 _SUMMARY_SENTENCES = 20
 _SUMMARISE = "Summarise this paper."
@@ -58,9 +57,14 @@ class Assistant:
         finder: Finder,
         writer: Writer,
         asker: Asker | None = None,
+        decider: Decider | None = None,
     ) -> None:
-        """`asker` puts short questions to the model that writes; without it none is put."""
+        """`asker` puts short questions to the model that writes; without it none is put.
+
+        Without a `decider` whoever writes decides by being silent.
+        """
         self.config = config
+        self._decider = decider or Decider(None)
         self._reader = reader
         self._finder = finder
         self._writer = writer
@@ -119,13 +123,14 @@ class Assistant:
         generator = generator_of(config)
         generator = None if generator is None else wrap(generator)
         finder = finder_of(config, Searcher(reader, weights), generator)
-        asker = asker_of(config, generator)
-        return cls(config, reader, finder, writing(generator, config), asker)
+        asker, decider = asker_of(config, generator), decider_of(config, generator)
+        return cls(config, reader, finder, writing(generator, config), asker, decider)
 
     def speaking_as(self, persona: str) -> Self:
         """The same assistant with another persona: index and model are shared, and closed once."""
         config = self.config.model_copy(update={"persona": persona})
-        return type(self)(config, self._reader, self._finder, self._writer, self._bench.asker)
+        kept = (self._reader, self._finder, self._writer, self._bench.asker, self._decider)
+        return type(self)(config, *kept)
 
     @property
     def writer_name(self) -> str:
@@ -175,6 +180,17 @@ class Assistant:
         asked = read_question(question, max_chars=self.config.max_question_chars)
         return self._evidence(asked, Reading())[1]
 
+    def signals(self, question: str) -> dict[str, float]:
+        """What it is judged by whether the collection answers; see `rag.answering.signals`.
+
+        Raises:
+            UsageError, IndexUnusable: as `search`.
+        """
+        asked = read_question(question, max_chars=self.config.max_question_chars)
+        found, chosen = self._evidence(asked, Reading())
+        sentences = label([(hit.paper, evidence) for hit, evidence in chosen])
+        return self._decider.seen(found, sentences, Reading())
+
     def ask(
         self,
         question: str,
@@ -206,8 +222,11 @@ class Assistant:
         found, chosen = self._evidence(asked, reading)
         sentences = label([(hit.paper, evidence) for hit, evidence in chosen])
         state = (found.index_state, found.embedding_model)
-        work = Work(self.config, self._writer, asked.text, *state, found, notify, self._likeness)
-        if not sentences or holds_nothing(found):
+        decision = self._decider.decide(found, sentences, reading, self.config.persona)
+        work = Work(
+            self.config, self._writer, asked.text, *state, found, notify, self._likeness, decision
+        )
+        if not decision.answers:
             yield work.abstain()
             return
         if case.kind == "comparison":
@@ -218,7 +237,7 @@ class Assistant:
         if notify is not None:
             notify("reading the evidence")
         task = Task(
-            "answer", asked.text, tuple(sentences), _CLAIMS, reading.stop, self.config.persona
+            "answer", asked.text, tuple(sentences), MOST_CLAIMS, reading.stop, self.config.persona
         )
         yield from work.write(task, case.kind)
 

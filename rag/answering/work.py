@@ -8,10 +8,12 @@ from importlib.metadata import version
 
 from rag.answering.abstention import REFUSAL
 from rag.answering.citations import Numbering, render, render_sections
+from rag.answering.deciding import Decision
 from rag.answering.disclosure import Disclosure
 from rag.answering.events import CitationAdded, ClaimMade, Done, Event, Heading, Notice
 from rag.answering.forms import put
 from rag.answering.marks import without_marks
+from rag.answering.missing import Premise, missing, premises
 from rag.answering.prompting import Labelled
 from rag.answering.replies import Draft, labels_in
 from rag.answering.support import Judgement, Likeness, Pinned, repin
@@ -45,14 +47,16 @@ class Work:
         found: Found | None = None,
         notify: Callable[[str], None] | None = None,
         likeness: Likeness | None = None,
+        decision: Decision | None = None,
         command: str = "ask",
     ) -> None:
         """`notify` hears of waits as they begin; without it they become events after the wait.
 
-        `likeness` compares claims with sentences in meaning. `command` is what has the answer
-        made, so that it can be made again.
+        `likeness` compares claims with sentences in meaning; `decision` is that to answer.
+        `command` is what has the answer made, so that it can be made again.
         """
         self._command = command
+        self._confidence = decision.confidence if decision else None
         self._config = config
         self._writer = writer
         self._question = question
@@ -213,11 +217,15 @@ class Work:
         status: Status = "answered" if claims else "abstained"
         if claims and (fault or self._dropped):
             status = "partial"
+        told = ""
+        if not claims and self._found:
+            mixed_up = premises(self._found)
+            claims, told = self._corrected(mixed_up), missing(self._found, mixed_up)
         cited = self._numbering.citations()
         return Answer(
             question=self._question,
             status=status,
-            text=self._text(claims),
+            text=self._text(claims, status),
             claims=claims,
             citations=cited,
             dropped=tuple(self._dropped),
@@ -227,12 +235,24 @@ class Work:
             complete=not ending.fault,
             kind=self._kind,
             sections=tuple(self._sections) if claims else (),
+            confidence=self._confidence,
+            missing=told,
         )
 
-    def _text(self, claims: Sequence[Claim]) -> str:
+    def _corrected(self, mixed_up: Sequence[Premise]) -> tuple[Claim, ...]:
+        """Quotations of what stands in other papers than the question says; no answer to it."""
+        quoted = {(one.paper.id, one.evidence.index): one for one in mixed_up}
+        return tuple(
+            self._numbering.cite(legible(said.text), [(one.paper, said)], "supported")
+            for one in quoted.values()
+            for said in [one.evidence]
+        )
+
+    def _text(self, claims: Sequence[Claim], status: Status) -> str:
         if claims and self._sections:
             return render_sections(self._sections, claims)
-        return render(claims) or REFUSAL
+        refusal = REFUSAL if status == "abstained" else ""
+        return " ".join(filter(None, (refusal, render(claims))))
 
     def _told_strays(self) -> str:
         """What shown claims cite that the model was not given; it is left out of them."""
@@ -255,6 +275,7 @@ class Work:
             "changed": self._config.changed(),
             "command": self._command,
             "found": [hit.paper.id for hit in self._found.hits] if self._found else [],
+            "confidence": self._confidence,
             "evidence": [f"{i.paper.id}:{i.evidence.index}" for i in sentences],
             "repairs": list(self._repairs),
             "help": [asdict(step) | {"texts": list(step.texts)} for step in self._help.steps],
