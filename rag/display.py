@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from rag.answering.events import CitationAdded, ClaimMade, Done, Event
 from rag.answering.tableform import NOT_STATED
 from rag.schema import Answer, Citation, Claim, Paper, Sentence, Table
-from rag.text import MATHS, plain, printable
+from rag.text import MATHS, is_money, plain, printable
 
 INLINE_MATHS = ("\ue000", "\ue001")
 BLOCK_MATHS = ("\ue002", "\ue003")
@@ -35,7 +35,6 @@ _UNSAFE_MATHS = re.compile(
     r"|(?:re)?newcommand|providecommand|rule|m?kern|[hmv]skip|[hv]space|raisebox|smash|mathllap"
     r"|mathrlap|mathclap|llap|rlap|clap|char|verb|tag|Huge|huge|Large|LARGE)(?![A-Za-z])|\\\\\s*\["
 )
-_MONEY = re.compile(r"\d[\d.,]*\s?[A-Za-z]{3,}|\d[\d.,]*\s.*\s[A-Za-z]{2,}\s")
 _STRONG = re.compile(r"(?<![\w*])(\*\*|__)(?=\S)([^*\n]{1,400}?)(?<=\S)\1(?![\w*])")
 _EMPHASIS = re.compile(r"(?<![\w*])([*_])(?=\S)([^*_\n]{1,400}?)(?<=\S)\1(?![\w*])")
 
@@ -130,17 +129,12 @@ def _maths(text: str) -> str:
     """What KaTeX may have; what it had better not is shown as text."""
     size = 2 if text.startswith("$$") or text[0] == "\\" else 1
     body = text[size:-size].strip()
-    if not body or _looks_like_money(text, body):
+    if not body or is_money(text):
         return _escaped(text)
     if len(body) > _MAX_MATHS or _nesting(body) > _MAX_NESTING or _UNSAFE_MATHS.search(body):
         return _escaped(plain(text))
     left, right = BLOCK_MATHS if text.startswith(("$$", r"\[")) else INLINE_MATHS
     return f"{left}{_escaped(body)}{right}"
-
-
-def _looks_like_money(text: str, body: str) -> bool:
-    single = text[0] == "$" and text[1] != "$"
-    return single and bool(_MONEY.match(body)) and not re.search(r"[\\^_=]", body)
 
 
 def _nesting(text: str) -> int:

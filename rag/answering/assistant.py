@@ -17,6 +17,7 @@ from rag.answering.parts import built_with, embedder_of, generator_of, vectors_o
 from rag.answering.prompting import label
 from rag.answering.served import as_wanted, with_model
 from rag.answering.stop import Stop
+from rag.answering.support import Judgement, Pinned, judge
 from rag.answering.tables import Tables
 from rag.answering.work import Work
 from rag.answering.writing import Task, Writer
@@ -135,6 +136,15 @@ class Assistant:
         with self._reader.state() as state:
             return state.snapshot.counts()
 
+    def standing(self) -> tuple[str, str]:
+        """The state of the index and its embedding model, as an answer's manifest names them.
+
+        Raises:
+            IndexUnusable: as `counts`.
+        """
+        with self._reader.state() as state:
+            return state.name, state.embedding_model
+
     def search(
         self, question: str, limit: int | None = None, *, filters: Sequence[Filter] = ()
     ) -> Found:
@@ -224,7 +234,13 @@ class Assistant:
         ]
         title = f"Summary of {paper.title}"
         work = Work(
-            self.config, self._writer, title, *described, notify=notify, likeness=self._likeness
+            self.config,
+            self._writer,
+            title,
+            *described,
+            notify=notify,
+            likeness=self._likeness,
+            command="summarize",
         )
         sentences = tuple(label([(paper, e) for e in evidence]))
         yield from work.write(Task("summary", _SUMMARISE, sentences, _SUMMARY_CLAIMS))
@@ -242,6 +258,10 @@ class Assistant:
     def _evidence(self, asked: Question, reading: Reading) -> tuple[Found, list[Chosen]]:
         found = self._finder.find(asked, self.config.top_k, reading, sentences=_SUMMARY_SENTENCES)
         return found, choose(found.hits, found.vectors, self._budget)
+
+    def judge(self, claim: str, support: Sequence[Pinned], question: str = "") -> Judgement:
+        """Whether sentences support a claim, by the rules that every answer is checked by."""
+        return judge(claim, support, question, self._likeness)
 
     def _likeness(self, claim: str, sentences: Sequence[str]) -> float | None:
         """See `Likeness`; a model that fails here leaves the check to the words."""
