@@ -190,6 +190,10 @@ class Config(BaseModel):
 
     max_question_chars: int = Field(8_000, ge=1, le=1_000_000, description="longest question")
     top_k: int = Field(10, ge=1, le=1_000, description="papers that a search returns")
+    most_checked: int = Field(
+        2_000, ge=1, le=100_000, description="papers that a list or count checks one by one"
+    )
+    most_listed: int = Field(100, ge=1, le=10_000, description="papers that a list names")
     weight_dense: Share = Field(0.20, description="share of a paper's own vector in its score")
     weight_lexical: Share = Field(0.50, description="share of BM25 in a paper's score")
     weight_sentence: Share = Field(0.15, description="share of the paper's best sentence")

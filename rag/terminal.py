@@ -23,7 +23,7 @@ from rich.progress import (
 from rich.table import Table
 
 from rag.answering.citations import render_claim
-from rag.answering.events import ClaimMade, Done, Event, Notice
+from rag.answering.events import ClaimMade, Done, Event, Heading, Notice
 from rag.history import Conversation, Mention
 from rag.history import Turn as Kept
 from rag.index.bridging import Bridging
@@ -89,6 +89,8 @@ def show_events(events: Iterator[Event]) -> Answer:
     for event in events:
         if isinstance(event, Notice):
             err.print(f"[dim]{_text(event.text)}[/]")
+        elif isinstance(event, Heading):
+            out.print(f"[bold]{_text(event.title)}[/]")
         elif isinstance(event, ClaimMade):
             mark = "" if event.claim.verdict == "supported" else "  [yellow](partly supported)[/]"
             out.print(f"{_text(render_claim(event.claim))}{mark}")

@@ -55,12 +55,16 @@ ORDER = (
     "answering.phrases.language answering.phrases.english answering.phrases.german "
     "answering.phrases.spanish answering.phrases.french answering.phrases.portuguese "
     "answering.phrases.chinese answering.phrases.japanese answering.phrases.languages "
-    "answering.phrases answering.disclosure "
+    "answering.phrases.questions answering.phrases.chat answering.phrases.framing "
+    "answering.phrases answering.disclosure answering.talk answering.kinds answering.conditions "
+    "answering.conflicts answering.forms answering.census answering.themes "
     "answering.abstention answering.events answering.asking answering.expanding "
     "answering.cues answering.columns answering.cells answering.rows answering.tableform "
     "answering.reranking answering.finding answering.writing answering.parts answering.served "
-    "answering.helping answering.work answering.tabling answering.comparing "
-    "answering.tables answering.assistant answering "
+    "answering.helping answering.work answering.tabling answering.comparing answering.tables "
+    "answering.bench answering.screening answering.listing "
+    "answering.summing answering.stances answering.survey answering.dispatch "
+    "answering.assistant answering "
     "replaying.record replaying.checking replaying.comparing replaying.settings replaying.replay "
     "replaying "
     "exporting.wording exporting.names exporting.references exporting.forms exporting.bibtex "
@@ -68,7 +72,7 @@ ORDER = (
     "exporting.formats exporting history.migrations history.file history.store history "
     "llamaindex server display jsonform batch terminal_table terminal terminal_replay doctor exits "
     "flags cli_papers cli_models cli_prompts cli_reembed cli_tables cli_export cli_history "
-    "cli_replay cli"
+    "cli_replay cli_collection cli"
 ).split()
 
 OWNERS = {

@@ -7,17 +7,22 @@ from typing import Self
 
 from rag.answering.abstention import holds_nothing
 from rag.answering.asking import Asker, Reading
-from rag.answering.comparing import asks_to_compare
+from rag.answering.bench import Bench, Case
+from rag.answering.conflicts import conflicting
 from rag.answering.disclosure import disclosure
+from rag.answering.dispatch import answer_by_kind, both_sides, evenly
 from rag.answering.events import Done, Event
 from rag.answering.exchange import Generator, silent
 from rag.answering.finding import Finder
 from rag.answering.helping import asker_of, budget_of, finder_of
+from rag.answering.kinds import kind_of
+from rag.answering.listing import list_papers
 from rag.answering.parts import built_with, embedder_of, generator_of, vectors_of, writing
 from rag.answering.prompting import label
 from rag.answering.served import as_wanted, with_model
 from rag.answering.stop import Stop
 from rag.answering.support import Judgement, Pinned, judge
+from rag.answering.survey import survey
 from rag.answering.tables import Tables
 from rag.answering.work import Work
 from rag.answering.writing import Task, Writer
@@ -35,7 +40,7 @@ from rag.retrieval.fusion import Weights
 from rag.retrieval.lookup import find_paper
 from rag.retrieval.query import Question, read_question
 from rag.retrieval.search import Found, Searcher
-from rag.schema import Answer, Evidence, Paper
+from rag.schema import Answer, Evidence, Kind, Paper
 
 _CLAIMS = 3
 _SUMMARY_CLAIMS = 4
@@ -60,7 +65,7 @@ class Assistant:
         self._finder = finder
         self._writer = writer
         self._budget = budget_of(config)
-        self._asker = asker
+        self._bench = Bench(config, reader, finder, writer, self._budget, asker, self._likeness)
         self.tables = Tables(config, reader, finder, writer, asker)
 
     @classmethod
@@ -120,7 +125,7 @@ class Assistant:
     def speaking_as(self, persona: str) -> Self:
         """The same assistant with another persona: index and model are shared, and closed once."""
         config = self.config.model_copy(update={"persona": persona})
-        return type(self)(config, self._reader, self._finder, self._writer, self._asker)
+        return type(self)(config, self._reader, self._finder, self._writer, self._bench.asker)
 
     @property
     def writer_name(self) -> str:
@@ -194,8 +199,9 @@ class Assistant:
             yield Work(config, self._writer, asked.text, "", config.embedding_model).disclose(said)
             return
         reading = Reading(notify or silent, stop or Stop())
-        if asks_to_compare(asked.text) and (table := self.tables.asked(asked, reading)):
-            yield from table
+        case = Case(asked, kind_of(asked.text), (), reading, notify)
+        if events := answer_by_kind(self._bench, case):
+            yield from events
             return
         found, chosen = self._evidence(asked, reading)
         sentences = label([(hit.paper, evidence) for hit, evidence in chosen])
@@ -204,12 +210,56 @@ class Assistant:
         if not sentences or holds_nothing(found):
             yield work.abstain()
             return
+        if case.kind == "comparison":
+            sentences = evenly(asked.text, sentences)
+        if both := conflicting(asked.text, sentences):
+            yield from both_sides(work, case, both)
+            return
         if notify is not None:
             notify("reading the evidence")
         task = Task(
             "answer", asked.text, tuple(sentences), _CLAIMS, reading.stop, self.config.persona
         )
-        yield from work.write(task)
+        yield from work.write(task, case.kind)
+
+    def list_papers(
+        self,
+        condition: str,
+        *,
+        filters: Sequence[Filter] = (),
+        notify: Callable[[str], None] | None = None,
+        stop: Stop | None = None,
+    ) -> Iterator[Event]:
+        """The papers of the whole collection that meet a condition, a question or words for it.
+
+        `filters` say what papers must have beside that; `notify` and `stop` are as for `ask`.
+
+        Raises:
+            UsageError, IndexUnusable: as `search`.
+        """
+        yield from list_papers(self._bench, self._case(condition, "list", filters, notify, stop))
+
+    def survey(
+        self,
+        topic: str,
+        *,
+        filters: Sequence[Filter] = (),
+        notify: Callable[[str], None] | None = None,
+        stop: Stop | None = None,
+    ) -> Iterator[Event]:
+        """An overview of a topic, theme by theme. The rest is as for `list_papers`."""
+        yield from survey(self._bench, self._case(topic, "overview", filters, notify, stop))
+
+    def _case(
+        self,
+        text: str,
+        kind: Kind,
+        filters: Sequence[Filter],
+        notify: Callable[[str], None] | None,
+        stop: Stop | None,
+    ) -> Case:
+        asked = read_question(text, max_chars=self.config.max_question_chars)
+        return Case(asked, kind, tuple(filters), Reading(notify or silent, stop or Stop()), notify)
 
     def answer(self, question: str) -> Answer:
         """Answer a question, whole."""

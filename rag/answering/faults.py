@@ -83,12 +83,12 @@ class SchemaUnsupported(ServerError):
     """The server takes no JSON schema: ask again without one, with a prompt for plain text."""
 
 
-class RateLimited(ServerError):
-    """The server refuses because too much is asked of it: ask later, or less at once."""
-
-
 class NothingSaid(ServerError):
     """The model ended without a word of an answer: the evidence can be quoted in its place."""
+
+
+class RateLimited(ServerError):
+    """The server refuses because too much is asked of it: ask later, or less at once."""
 
 
 class Fault(Exception):
