@@ -13,10 +13,10 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from rag.answering.events import CitationAdded, ClaimMade, Done, Event
+from rag.answering.events import CitationAdded, ClaimMade, Done, Event, Heading
 from rag.answering.tableform import NOT_STATED
-from rag.schema import Answer, Citation, Claim, Paper, Sentence, Table
-from rag.text import MATHS, plain, printable
+from rag.schema import Answer, Citation, Claim, Paper, Section, Sentence, Table
+from rag.text import MATHS, is_money, plain, printable
 
 INLINE_MATHS = ("\ue000", "\ue001")
 BLOCK_MATHS = ("\ue002", "\ue003")
@@ -35,7 +35,6 @@ _UNSAFE_MATHS = re.compile(
     r"|(?:re)?newcommand|providecommand|rule|m?kern|[hmv]skip|[hv]space|raisebox|smash|mathllap"
     r"|mathrlap|mathclap|llap|rlap|clap|char|verb|tag|Huge|huge|Large|LARGE)(?![A-Za-z])|\\\\\s*\["
 )
-_MONEY = re.compile(r"\d[\d.,]*\s?[A-Za-z]{3,}|\d[\d.,]*\s.*\s[A-Za-z]{2,}\s")
 _STRONG = re.compile(r"(?<![\w*])(\*\*|__)(?=\S)([^*\n]{1,400}?)(?<=\S)\1(?![\w*])")
 _EMPHASIS = re.compile(r"(?<![\w*])([*_])(?=\S)([^*_\n]{1,400}?)(?<=\S)\1(?![\w*])")
 
@@ -54,16 +53,21 @@ class Turn:
     answer: Answer | None = None
     failure: str = ""
     stopped: bool = False
+    sections: tuple[Section, ...] = ()
 
     def after(self, event: Event) -> Turn:
         """The turn once `event` has happened."""
         if isinstance(event, ClaimMade):
             return replace(self, claims=(*self.claims, event.claim))
+        if isinstance(event, Heading):
+            section = Section(event.title, len(self.claims))
+            return replace(self, sections=(*self.sections, section))
         if isinstance(event, CitationAdded):
             return replace(self, citations=_with(self.citations, event.citation))
         if isinstance(event, Done):
             answer = event.answer
-            return replace(self, claims=answer.claims, citations=answer.citations, answer=answer)
+            shown = replace(self, claims=answer.claims, citations=answer.citations)
+            return replace(shown, sections=answer.sections, answer=answer)
         return self
 
 
@@ -130,17 +134,12 @@ def _maths(text: str) -> str:
     """What KaTeX may have; what it had better not is shown as text."""
     size = 2 if text.startswith("$$") or text[0] == "\\" else 1
     body = text[size:-size].strip()
-    if not body or _looks_like_money(text, body):
+    if not body or is_money(text):
         return _escaped(text)
     if len(body) > _MAX_MATHS or _nesting(body) > _MAX_NESTING or _UNSAFE_MATHS.search(body):
         return _escaped(plain(text))
     left, right = BLOCK_MATHS if text.startswith(("$$", r"\[")) else INLINE_MATHS
     return f"{left}{_escaped(body)}{right}"
-
-
-def _looks_like_money(text: str, body: str) -> bool:
-    single = text[0] == "$" and text[1] != "$"
-    return single and bool(_MONEY.match(body)) and not re.search(r"[\\^_=]", body)
 
 
 def _nesting(text: str) -> int:
@@ -181,14 +180,23 @@ def _turn(turn: Turn) -> str:
     )
 
 
+def _claims(turn: Turn) -> list[str]:
+    """The claims in order, each behind the titles that begin at it."""
+    titles: dict[int, list[str]] = {}
+    for section in turn.sections:
+        title = f'<h3 class="part">{inline(section.title)}</h3>'
+        titles.setdefault(section.first, []).append(title)
+    parts: list[str] = []
+    for place, claim in enumerate(turn.claims):
+        said = f'<p class="claim">{_said(claim, turn.number)}</p>'
+        parts += [*titles.get(place, []), said]
+    return parts
+
+
 def as_typed(text: str) -> str:
     """Text that nothing is read into, its line breaks kept."""
     lines = _OURS.sub("", text.replace("\r\n", "\n")).split("\n")
     return "<br>".join(_escaped(printable(line)) for line in lines)
-
-
-def _claims(turn: Turn) -> list[str]:
-    return [f'<p class="claim">{_said(claim, turn.number)}</p>' for claim in turn.claims]
 
 
 def _table(table: Table, turn: int) -> str:

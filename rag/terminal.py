@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any, Protocol
 
 from rich.console import Console
 from rich.markup import escape
@@ -22,7 +23,9 @@ from rich.progress import (
 from rich.table import Table
 
 from rag.answering.citations import render_claim
-from rag.answering.events import ClaimMade, Done, Event, Notice
+from rag.answering.events import ClaimMade, Done, Event, Heading, Notice
+from rag.history import Conversation, Mention
+from rag.history import Turn as Kept
 from rag.index.bridging import Bridging
 from rag.index.browse import Merged, Source
 from rag.index.reembedding import Reembedded
@@ -86,6 +89,8 @@ def show_events(events: Iterator[Event]) -> Answer:
     for event in events:
         if isinstance(event, Notice):
             err.print(f"[dim]{_text(event.text)}[/]")
+        elif isinstance(event, Heading):
+            out.print(f"[bold]{_text(event.title)}[/]")
         elif isinstance(event, ClaimMade):
             mark = "" if event.claim.verdict == "supported" else "  [yellow](partly supported)[/]"
             out.print(f"{_text(render_claim(event.claim))}{mark}")
@@ -252,8 +257,52 @@ def show_duplicates(found: Sequence[Merged]) -> None:
             )
 
 
+def show_conversations(found: Sequence[Conversation]) -> None:
+    """Kept conversations, a line each."""
+    if not found:
+        out.print("No conversation is kept.")
+    for one in found:
+        turns = _count(one.turns, "turn")
+        out.print(f"{one.id:4}  [bold]{_text(one.name)}[/]  [dim]{turns}, {_day(one.updated)}[/]")
+
+
+def show_conversation(found: Conversation, turns: Sequence[Kept]) -> None:
+    """A kept conversation with the sources of each answer."""
+    out.print(f"[bold]{_text(found.name)}[/]  [dim]{_day(found.created)}[/]")
+    for turn in turns:
+        form = turn.form()
+        out.print(f"\n[bold]{turn.number}. {_text(turn.question)}[/]\n{_text(form.text)}")
+        for citation in form.citations:
+            place = f"{citation.source}:{citation.ordinal}"
+            out.print(f"\\[{citation.number}] {_text(citation.title)}  [dim]{_text(place)}[/]")
+        if turn.feedback:
+            told = "good" if turn.feedback.good else "bad"
+            out.print(f"[dim]thought {told} {_text(turn.feedback.reason)}[/]".rstrip())
+
+
+def show_mentions(found: Sequence[Mention]) -> None:
+    """Where words were said."""
+    if not found:
+        out.print("No turn has that.")
+    for one in found:
+        where = f"{one.conversation.id}, turn {one.turn}"
+        out.print(f"[dim]{where}[/]  [bold]{_text(one.conversation.name)}[/]")
+        out.print(_indented(_text(one.excerpt)))
+
+
+def _day(time: str) -> str:
+    return time[:16].replace("T", " ")
+
+
+class Counted(Protocol):
+    """Told how far a work has come; `aside` is a remark behind the bar."""
+
+    def __call__(self, what: str, done: int, total: int, aside: str = "") -> None:
+        """`done` of `total` of what is being done."""
+
+
 @contextmanager
-def counting(unit: str) -> Iterator[Callable[[str, int, int], None]]:
+def counting(unit: str) -> Iterator[Counted]:
     """A progress bar on standard error for `progress(what, done, total)` of things named `unit`."""
     columns = (
         TextColumn("{task.description}"),
@@ -261,16 +310,18 @@ def counting(unit: str) -> Iterator[Callable[[str, int, int], None]]:
         MofNCompleteColumn(),
         TextColumn(f"{unit}, {{task.fields[rate]}}/s,"),
         TimeRemainingColumn(),
+        TextColumn("{task.fields[aside]}"),
     )
     with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as bar:
         tasks: dict[str, TaskID] = {}
 
-        def progress(what: str, done: int, total: int) -> None:
+        def progress(what: str, done: int, total: int, aside: str = "") -> None:
             if what not in tasks:
-                tasks[what] = bar.add_task(what, total=total or None, rate="…")
+                tasks[what] = bar.add_task(what, total=total or None, rate="…", aside="")
             task = bar.tasks[bar.task_ids.index(tasks[what])]
             rate = f"{task.speed:.0f}" if task.speed else "…"
-            bar.update(tasks[what], completed=done, total=total or None, rate=rate)
+            told: dict[str, Any] = {"rate": rate, "aside": aside}
+            bar.update(tasks[what], completed=done, total=total or None, **told)
 
         yield progress
 

@@ -6,17 +6,23 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Self
 
 from rag.answering.asking import Asker, Reading
-from rag.answering.comparing import asks_to_compare
+from rag.answering.bench import Bench, Case
+from rag.answering.conflicts import conflicting
 from rag.answering.deciding import Decider
 from rag.answering.disclosure import disclosure
+from rag.answering.dispatch import answer_by_kind, both_sides, evenly
 from rag.answering.events import Done, Event
 from rag.answering.exchange import Generator, silent
 from rag.answering.finding import Finder
 from rag.answering.helping import MOST_CLAIMS, asker_of, budget_of, decider_of, finder_of
+from rag.answering.kinds import kind_of
+from rag.answering.listing import list_papers
 from rag.answering.parts import built_with, embedder_of, generator_of, vectors_of, writing
 from rag.answering.prompting import label
 from rag.answering.served import as_wanted, with_model
 from rag.answering.stop import Stop
+from rag.answering.support import Judgement, Pinned, judge
+from rag.answering.survey import survey
 from rag.answering.tables import Tables
 from rag.answering.work import Work
 from rag.answering.writing import Task, Writer
@@ -34,7 +40,7 @@ from rag.retrieval.fusion import Weights
 from rag.retrieval.lookup import find_paper
 from rag.retrieval.query import Question, read_question
 from rag.retrieval.search import Found, Searcher
-from rag.schema import Answer, Evidence, Paper
+from rag.schema import Answer, Evidence, Kind, Paper
 
 _SUMMARY_CLAIMS = 4
 _SUMMARY_SENTENCES = 20
@@ -63,7 +69,7 @@ class Assistant:
         self._finder = finder
         self._writer = writer
         self._budget = budget_of(config)
-        self._asker = asker
+        self._bench = Bench(config, reader, finder, writer, self._budget, asker, self._likeness)
         self.tables = Tables(config, reader, finder, writer, asker)
 
     @classmethod
@@ -123,7 +129,7 @@ class Assistant:
     def speaking_as(self, persona: str) -> Self:
         """The same assistant with another persona: index and model are shared, and closed once."""
         config = self.config.model_copy(update={"persona": persona})
-        kept = (self._reader, self._finder, self._writer, self._asker, self._decider)
+        kept = (self._reader, self._finder, self._writer, self._bench.asker, self._decider)
         return type(self)(config, *kept)
 
     @property
@@ -139,6 +145,15 @@ class Assistant:
         """
         with self._reader.state() as state:
             return state.snapshot.counts()
+
+    def standing(self) -> tuple[str, str]:
+        """The state of the index and its embedding model, as an answer's manifest names them.
+
+        Raises:
+            IndexUnusable: as `counts`.
+        """
+        with self._reader.state() as state:
+            return state.name, state.embedding_model
 
     def search(
         self, question: str, limit: int | None = None, *, filters: Sequence[Filter] = ()
@@ -200,25 +215,77 @@ class Assistant:
             yield Work(config, self._writer, asked.text, "", config.embedding_model).disclose(said)
             return
         reading = Reading(notify or silent, stop or Stop())
-        if asks_to_compare(asked.text) and (table := self.tables.asked(asked, reading)):
-            yield from table
+        case = Case(asked, kind_of(asked.text), (), reading, notify)
+        if events := answer_by_kind(self._bench, case):
+            yield from events
             return
         found, chosen = self._evidence(asked, reading)
         sentences = label([(hit.paper, evidence) for hit, evidence in chosen])
         state = (found.index_state, found.embedding_model)
         decision = self._decider.decide(found, sentences, reading, self.config.persona)
         work = Work(
-            self.config, self._writer, asked.text, *state, found, notify, self._likeness, decision
+            self.config,
+            self._writer,
+            asked.text,
+            *state,
+            found,
+            notify,
+            likeness=self._likeness,
+            decision=decision,
         )
         if not decision.answers:
             yield work.abstain()
+            return
+        if case.kind == "comparison":
+            sentences = evenly(asked.text, sentences)
+        if both := conflicting(asked.text, sentences):
+            yield from both_sides(work, case, both)
             return
         if notify is not None:
             notify("reading the evidence")
         task = Task(
             "answer", asked.text, tuple(sentences), MOST_CLAIMS, reading.stop, self.config.persona
         )
-        yield from work.write(task)
+        yield from work.write(task, case.kind)
+
+    def list_papers(
+        self,
+        condition: str,
+        *,
+        filters: Sequence[Filter] = (),
+        notify: Callable[[str], None] | None = None,
+        stop: Stop | None = None,
+    ) -> Iterator[Event]:
+        """The papers of the whole collection that meet a condition, a question or words for it.
+
+        `filters` say what papers must have beside that; `notify` and `stop` are as for `ask`.
+
+        Raises:
+            UsageError, IndexUnusable: as `search`.
+        """
+        yield from list_papers(self._bench, self._case(condition, "list", filters, notify, stop))
+
+    def survey(
+        self,
+        topic: str,
+        *,
+        filters: Sequence[Filter] = (),
+        notify: Callable[[str], None] | None = None,
+        stop: Stop | None = None,
+    ) -> Iterator[Event]:
+        """An overview of a topic, theme by theme. The rest is as for `list_papers`."""
+        yield from survey(self._bench, self._case(topic, "overview", filters, notify, stop))
+
+    def _case(
+        self,
+        text: str,
+        kind: Kind,
+        filters: Sequence[Filter],
+        notify: Callable[[str], None] | None,
+        stop: Stop | None,
+    ) -> Case:
+        asked = read_question(text, max_chars=self.config.max_question_chars)
+        return Case(asked, kind, tuple(filters), Reading(notify or silent, stop or Stop()), notify)
 
     def answer(self, question: str) -> Answer:
         """Answer a question, whole."""
@@ -243,7 +310,13 @@ class Assistant:
         ]
         title = f"Summary of {paper.title}"
         work = Work(
-            self.config, self._writer, title, *described, notify=notify, likeness=self._likeness
+            self.config,
+            self._writer,
+            title,
+            *described,
+            notify=notify,
+            likeness=self._likeness,
+            command="summarize",
         )
         sentences = tuple(label([(paper, e) for e in evidence]))
         yield from work.write(Task("summary", _SUMMARISE, sentences, _SUMMARY_CLAIMS))
@@ -261,6 +334,10 @@ class Assistant:
     def _evidence(self, asked: Question, reading: Reading) -> tuple[Found, list[Chosen]]:
         found = self._finder.find(asked, self.config.top_k, reading, sentences=_SUMMARY_SENTENCES)
         return found, choose(found.hits, found.vectors, self._budget)
+
+    def judge(self, claim: str, support: Sequence[Pinned], question: str = "") -> Judgement:
+        """Whether sentences support a claim, by the rules that every answer is checked by."""
+        return judge(claim, support, question, self._likeness)
 
     def _likeness(self, claim: str, sentences: Sequence[str]) -> float | None:
         """See `Likeness`; a model that fails here leaves the check to the words."""

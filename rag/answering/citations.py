@@ -1,4 +1,4 @@
-"""Citations: numbered, rendered, read back, and cleared of those that a model made up.
+"""Citations: numbered, rendered and read back.
 
 A model never writes a citation number: it names the labels of sentences, and numbers are given
 here.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from rag.schema import Citation, Claim, Evidence, Paper, Sentence, Verdict
+from rag.schema import Citation, Claim, Evidence, Paper, Section, Sentence, Verdict
 
 # --- Numbering -----------------------------------------------------------------------------
 
@@ -54,6 +54,16 @@ def render(claims: Iterable[Claim]) -> str:
     return " ".join(render_claim(claim) for claim in claims)
 
 
+def render_sections(sections: Sequence[Section], claims: Sequence[Claim]) -> str:
+    """The answer part by part: each title on a line, below it each claim on one."""
+    ends = [section.first for section in sections[1:]] + [len(claims)]
+    lines = [render_claim(claim) for claim in claims[: sections[0].first]]
+    for section, end in zip(sections, ends, strict=True):
+        lines.append(section.title)
+        lines += [f"- {render_claim(claim)}" for claim in claims[section.first : end]]
+    return "\n".join(lines)
+
+
 def render_claim(claim: Claim) -> str:
     """One claim with its numbers before its closing mark; quoted brackets are not ours."""
     if not claim.citations:
@@ -74,32 +84,3 @@ def _numbers(inside: str) -> Iterator[int]:
     for part in inside.split(", "):
         first, _, last = part.partition("-")
         yield from range(int(first), int(last or first) + 1)
-
-
-# --- Marks that are not ours -------------------------------------------------------------------
-
-_AUTHORS = r"[A-Z][\w'’-]+(?: et al\.?|(?:, | and | & )[A-Z][\w'’-]+)*"
-_IN_BRACKETS = r"(?:[Ss]?\d+|[a-z])"
-_MARK = re.compile(
-    r"\s*(?:\(\s*S\d+(?:\s*(?:[,;–-]|and)\s*S\d+)*\s*\)"
-    rf"|\[\^?{_IN_BRACKETS}(?:\s*[,;–-]\s*{_IN_BRACKETS})*\]"
-    rf"|\({_AUTHORS},? (?:19|20)\d\d[a-z]?(?:; {_AUTHORS},? (?:19|20)\d\d[a-z]?)*\))"
-)
-
-
-def without_marks(text: str, sentences: Iterable[str]) -> tuple[str, tuple[str, ...]]:
-    """A claim without the citations that a model wrote into it, and these.
-
-    `[9]` and `(Smith 2020)` would be taken for one of ours, or for a source that was found. What
-    stands in a sentence that the model was given, such as an interval, stays.
-    """
-    held = "".join("".join(sentences).split())
-    marks: list[str] = []
-
-    def judged(match: re.Match[str]) -> str:
-        if "".join(match.group().split()) in held:
-            return match.group()
-        marks.append(match.group().strip())
-        return ""
-
-    return _MARK.sub(judged, text).strip(), tuple(marks)

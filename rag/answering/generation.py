@@ -127,6 +127,8 @@ class OpenAIGenerator:
                 if self._adapted(fault):
                     continue
                 failed += 1
+                if fault.limits:
+                    request.limited(fault.wait)
                 if fault.about_model:
                     raise self._with_offer(fault.error) from None
                 patience.wait(fault, failed, started, notify)
@@ -169,10 +171,7 @@ class OpenAIGenerator:
             self._model = self._only_model(line)
         body: dict[str, object] = {
             "model": self._model,
-            "messages": [
-                {"role": "system", "content": request.system},
-                {"role": "user", "content": request.user},
-            ],
+            "messages": self._messages(request),
             "stream": True,
             "stream_options": {"include_usage": True},
             "temperature": request.temperature,
@@ -187,6 +186,15 @@ class OpenAIGenerator:
             body |= {"logprobs": True, "top_logprobs": request.alternatives}
         kept = {k: v for k, v in body.items() if k not in self._refused_parameters}
         return {**kept, **self._extra}
+
+    def _messages(self, request: Request) -> list[dict[str, str]]:
+        """Two messages, or one where the model's template knows no system message."""
+        if faults.SYSTEM in self._refused_parameters:
+            return [{"role": "user", "content": f"{request.system}\n\n{request.user}"}]
+        return [
+            {"role": "system", "content": request.system},
+            {"role": "user", "content": request.user},
+        ]
 
     def _verdict(
         self, failed: Exception | None, reply: wire.Collected, line: Line, sent: Collection[str]

@@ -65,18 +65,19 @@ def _counted(error: ServerError, attempts: int) -> ServerError:
     if attempts < 2:
         return error
     cause = f"{error.cause}; tried {attempts} times" if error.cause else f"tried {attempts} times"
-    return ServerError(error.what, cause=cause, remedy=error.remedy)
+    return type(error)(error.what, cause=cause, remedy=error.remedy)
 
 
 def _too_long(fault: Fault, seconds: float, limit: float) -> ServerError:
+    kind = type(fault.error)
     if fault.wait is None:  # our own pause: the time for the answer is over
-        return ServerError(
+        return kind(
             fault.error.what,
             cause=f"{fault.error.cause}; no time is left for another try",
             remedy=fault.error.remedy,
         )
     until = datetime.fromtimestamp(time.time() + min(seconds, 1e9), UTC)
-    return ServerError(
+    return kind(
         f"{fault.error.what} and asks to wait {seconds:.0f} s, more than the {limit:.0f} s allowed",
         cause=fault.error.cause,
         remedy=f"Try again after {until:%H:%M} UTC, or raise max_retry_wait and answer_timeout.",

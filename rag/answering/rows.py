@@ -8,8 +8,8 @@ from typing import Protocol
 
 from rag.answering.asking import Asker, GivenUp, Reading, object_schema
 from rag.answering.cells import quoted, speaks_of
-from rag.answering.citations import without_marks
 from rag.answering.cues import Column
+from rag.answering.marks import without_marks
 from rag.answering.prompting import Labelled, label, show
 from rag.answering.replies import labels_in
 from rag.answering.support import Judgement, Pinned, repin

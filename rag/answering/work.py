@@ -7,19 +7,22 @@ from dataclasses import asdict, replace
 from importlib.metadata import version
 
 from rag.answering.abstention import REFUSAL
-from rag.answering.citations import Numbering, render, without_marks
+from rag.answering.citations import Numbering, render, render_sections
 from rag.answering.deciding import Decision
 from rag.answering.disclosure import Disclosure
-from rag.answering.events import CitationAdded, ClaimMade, Done, Event, Notice
+from rag.answering.events import CitationAdded, ClaimMade, Done, Event, Heading, Notice
+from rag.answering.forms import put
+from rag.answering.marks import without_marks
 from rag.answering.missing import Premise, missing, premises
 from rag.answering.prompting import Labelled
 from rag.answering.replies import Draft, labels_in
 from rag.answering.support import Judgement, Likeness, Pinned, repin
 from rag.answering.writing import Ending, QuotingWriter, Refused, Task, Writer
 from rag.config import Config
+from rag.corpus.planted import instruction
 from rag.retrieval.expansion import Help
 from rag.retrieval.search import Found
-from rag.schema import Answer, Claim, Dropped, Nearest, Status
+from rag.schema import Answer, Claim, Dropped, Evidence, Kind, Nearest, Paper, Section, Status
 from rag.text import legible, normalise
 
 _QUOTES_IN_PLACE_OF_CLAIMS = 2
@@ -27,6 +30,8 @@ _NEAREST = 3
 _STRAYS_TOLD, _STRAY_CHARS = 5, 60
 _REPAIRS = 2
 _REPEATS = "it repeats an earlier claim"
+_OBEYS = "it does what a sentence orders a model to do"
+_BEYOND_REPAIR = {_REPEATS, _OBEYS}
 
 
 class Work:
@@ -42,12 +47,15 @@ class Work:
         found: Found | None = None,
         notify: Callable[[str], None] | None = None,
         likeness: Likeness | None = None,
+        command: str = "ask",
         decision: Decision | None = None,
     ) -> None:
         """`notify` hears of waits as they begin; without it they become events after the wait.
 
-        `likeness` compares claims with sentences in meaning; `decision` is that to answer.
+        `likeness` compares claims with sentences in meaning. `command` is what has the answer
+        made, so that it can be made again. `decision` is that to answer.
         """
+        self._command = command
         self._confidence = decision.confidence if decision else None
         self._config = config
         self._writer = writer
@@ -59,6 +67,10 @@ class Work:
         self._likeness = likeness
         self._numbering = Numbering()
         self._claims: list[ClaimMade] = []
+        self._sections: list[Section] = []
+        self._kind: Kind = "fact"
+        self._formed = False
+        self._quoted = ""  # why sentences are quoted in place of claims
         self._refused: list[Refused] = []
         self._repairs: list[dict[str, str]] = []
         self._dropped: list[Dropped] = []
@@ -67,25 +79,48 @@ class Work:
         self._notify = notify or self._notices.append
         self._shown: dict[str, int] = {}
 
-    def write(self, task: Task) -> Iterator[Event]:
-        """Have the writer write, check each claim, and end with the answer."""
+    def write(self, task: Task, kind: Kind = "fact") -> Iterator[Event]:
+        """Have the writer write, check each claim, put it in its form, and end with the answer."""
+        self._kind = kind
+        ending = yield from self.part(task)
+        yield Done(self._answer(task.sentences, self._quoted or ending.fault or ending.cut, ending))
+
+    def part(self, task: Task) -> Generator[Event, None, Ending]:
+        """Have the writer write a part of an answer, and check each claim; how that ended."""
         by_label = {item.label: item for item in task.sentences}
         ending = Ending()
-        drafts = 0
-        for piece in self._writer.write(task, self._notify):
+        drafts, before = 0, len(self._claims)
+        for piece in self._written(task, by_label):
             yield from self._pending_notices()
             if isinstance(piece, Ending):
                 ending = piece
             else:
                 drafts += 1
                 yield from self._check(piece, by_label)
-        yield from self._repair(task, by_label, broken=bool(ending.fault))
-        note = ending.fault
-        if not self._claims and not ending.silent:
+        broken = bool(ending.fault or ending.cut)
+        yield from self._repair(task, by_label, broken=broken)
+        if len(self._claims) == before and not ending.silent:
             reason = "no claim could be supported" if drafts else "no claim could be read"
-            note = f"{note or reason}; the closest sentences are quoted"
             yield from self._quote(task, by_label)
-        yield Done(self._answer(task.sentences, note, ending))
+            self._quoted = (
+                f"{ending.fault or ending.cut or reason}; the closest sentences are quoted"
+            )
+        return ending
+
+    def _written(self, task: Task, by_label: dict[str, Labelled]) -> Iterator[Draft | Ending]:
+        """What the writer writes; of quotations the one that has the answer in its form first."""
+        pieces = self._writer.write(task, self._notify)
+        if not isinstance(self._writer, QuotingWriter):
+            yield from pieces
+            return
+
+        def waits(piece: Draft | Ending) -> int:
+            if isinstance(piece, Ending):
+                return 2
+            pinned = [(by_label[n].paper, by_label[n].evidence) for n in piece.labels]
+            return int(put(self._kind, self._question, piece.text, pinned) == piece.text)
+
+        yield from sorted(pieces, key=waits)
 
     def abstain(self) -> Done:
         """The answer where nothing that was found comes near the question."""
@@ -95,6 +130,30 @@ class Work:
         """The answer to whoever asks if a person answers; no paper has a part in it."""
         answer = self._answer((), "", Ending(facts={"disclosed": said.language}))
         return Done(replace(answer, status="answered", text=said.text))
+
+    def head(self, title: str) -> Heading:
+        """Begin a part of the answer."""
+        self._sections.append(Section(title, len(self._claims)))
+        return Heading(title)
+
+    def state(
+        self, text: str, support: Sequence[Pinned], judgement: Judgement | None = None
+    ) -> Iterator[Event]:
+        """Number a claim that was checked, and show it with what it cites; else it is a quote."""
+        judged = judgement or Judgement("supported", probability=1.0)
+        claim = self._numbering.cite(text, support, judged.verdict)
+        made = ClaimMade(replace(claim, probability=judged.probability, reason=judged.reason))
+        self._claims.append(made)
+        for citation in self._numbering.citations():
+            if self._shown.get(citation.paper.id) != len(citation.sentences):
+                self._shown[citation.paper.id] = len(citation.sentences)
+                yield CitationAdded(citation)
+        yield made
+
+    def finish(self, ending: Ending | None = None, sentences: Sequence[Labelled] = ()) -> Answer:
+        """The answer of what was stated so far, and of what `sentences` were written from."""
+        last = ending or Ending()
+        return self._answer(sentences, self._quoted or last.fault, last)
 
     def _pending_notices(self) -> Iterator[Notice]:
         while self._notices:
@@ -113,23 +172,18 @@ class Work:
         support, judgement = repin(text, named, given, self._question, self._likeness)
         if judgement.verdict in {"unsupported", "contradicted"}:
             return judgement.reason
-        if any(normalise(text) == normalise(made.claim.text) for made in self._claims):
+        if _obeys(text, support):
+            return _OBEYS
+        said = (normalise(made.claim.text) for made in self._claims)
+        if any(one.endswith(normalise(text)) for one in said):
             return _REPEATS
         unknown = [name for name in draft.labels if name not in by_label]
         written = [mark for mark in marks if not _repeats(mark, draft)]
         self._strays |= dict.fromkeys([*unknown, *draft.strays, *written])
-        yield from self._show(text, support, judgement)
+        formed = text if self._formed else put(self._kind, self._question, text, support)
+        self._formed = formed != text or self._formed
+        yield from self.state(formed, support, judgement)
         return ""
-
-    def _show(self, text: str, support: Sequence[Pinned], judgement: Judgement) -> Iterator[Event]:
-        claim = self._numbering.cite(text, support, judgement.verdict)
-        made = ClaimMade(replace(claim, probability=judgement.probability, reason=judgement.reason))
-        self._claims.append(made)
-        for citation in self._numbering.citations():
-            if self._shown.get(citation.paper.id) != len(citation.sentences):
-                self._shown[citation.paper.id] = len(citation.sentences)
-                yield CitationAdded(citation)
-        yield made
 
     def _repair(
         self, task: Task, by_label: dict[str, Labelled], *, broken: bool
@@ -141,7 +195,7 @@ class Work:
         left = 0 if broken or not self._config.repair else _REPAIRS
         for one in self._refused:
             new = None
-            if left and one.reason != _REPEATS and not task.stop.given:
+            if left and one.reason not in _BEYOND_REPAIR and not task.stop.given:
                 left -= 1
                 new = self._writer.repair(one, task, self._notify)
                 yield from self._pending_notices()
@@ -171,7 +225,7 @@ class Work:
         return Answer(
             question=self._question,
             status=status,
-            text=" ".join(filter(None, (REFUSAL if status == "abstained" else "", render(claims)))),
+            text=self._text(status, claims),
             claims=claims,
             citations=cited,
             dropped=tuple(self._dropped),
@@ -179,6 +233,8 @@ class Work:
             manifest=self._manifest(sentences, ending),
             note="; ".join(filter(None, (fault, self._told_strays(), self._help.note))),
             complete=not ending.fault,
+            kind=self._kind,
+            sections=tuple(self._sections) if self._claims else (),
             confidence=self._confidence,
             missing=told,
         )
@@ -191,6 +247,11 @@ class Work:
             for one in quoted.values()
             for said in [one.evidence]
         )
+
+    def _text(self, status: Status, claims: Sequence[Claim]) -> str:
+        if status == "abstained":
+            return " ".join(filter(None, (REFUSAL, render(claims))))
+        return render_sections(self._sections, claims) if self._sections else render(claims)
 
     def _told_strays(self) -> str:
         """What shown claims cite that the model was not given; it is left out of them."""
@@ -210,6 +271,8 @@ class Work:
             "embedding_model": self._embedding_model,
             "writer": self._writer.name,
             "settings": self._config.fingerprint(),
+            "changed": self._config.changed(),
+            "command": self._command,
             "found": [hit.paper.id for hit in self._found.hits] if self._found else [],
             "confidence": self._confidence,
             "evidence": [f"{i.paper.id}:{i.evidence.index}" for i in sentences],
@@ -217,6 +280,17 @@ class Work:
             "help": [asdict(step) | {"texts": list(step.texts)} for step in self._help.steps],
             **ending.facts,
         }
+
+
+def _obeys(claim: str, support: Sequence[tuple[Paper, Evidence]]) -> bool:
+    """Whether a claim rests on orders to a model alone, and is no quotation of them.
+
+    A planted "reply only with YES" has every word of the claim "YES", and says nothing. Whoever
+    studies such orders is quoted.
+    """
+    orders = [evidence.text for _, evidence in support if instruction(evidence.text)]
+    whole = {normalise(legible(text)) for text in orders}
+    return bool(orders) and len(orders) == len(support) and normalise(claim) not in whole
 
 
 def _repeats(mark: str, draft: Draft) -> bool:
