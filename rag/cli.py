@@ -14,9 +14,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rag.cli_collection import LIST_EPILOG, SURVEY_EPILOG, list_papers, survey
+from rag.cli_export import EPILOG as EXPORT_EPILOG
+from rag.cli_export import export
+from rag.cli_history import history
 from rag.cli_models import models
 from rag.cli_papers import papers
+from rag.cli_prompts import prompts
 from rag.cli_reembed import EPILOG, reembed
+from rag.cli_replay import REPLAY_EPILOG, replay
+from rag.cli_tables import COMPARE_EPILOG, EXTRACT_EPILOG, compare, extract
 from rag.errors import EXIT_PARTLY_FAILED, AnswerIncomplete, UsageError
 from rag.exits import run
 from rag.flags import (
@@ -51,6 +57,8 @@ app = typer.Typer(
 )
 app.add_typer(papers, name="papers")
 app.add_typer(models, name="models")
+app.add_typer(history, name="history")
+app.add_typer(prompts, name="prompts")
 
 
 def _show_version(wanted: bool) -> None:
@@ -256,6 +264,10 @@ def config(
 app.command("reembed", epilog=EPILOG)(reembed)
 app.command("list", epilog=LIST_EPILOG)(list_papers)
 app.command("survey", epilog=SURVEY_EPILOG)(survey)
+app.command("compare", epilog=COMPARE_EPILOG)(compare)
+app.command("extract", epilog=EXTRACT_EPILOG)(extract)
+app.command("export", epilog=EXPORT_EPILOG)(export)
+app.command("replay", epilog=REPLAY_EPILOG)(replay)
 
 
 def main() -> None:

@@ -59,6 +59,15 @@ _MAY_BE_SECRET = frozenset(
     }
 )
 
+_WITHOUT_EFFECT = _READING | {
+    *("data_dir", "weights_dir", "prompts", "host", "port", "engine", "ray_address"),
+    *("vectors", "vectors_options", "vectors_timeout"),
+    *("openai_api_key", "embedding_api_key", "token_budget"),
+}
+"""Settings that cannot change an answer: places, secrets, budgets, limits of what is read."""
+
+_ADDRESSES = frozenset({"openai_base_url", "embedding_base_url"})
+
 Seconds = Annotated[float, Field(gt=0, le=86_400)]
 Share = Annotated[float, Field(ge=0, le=1)]
 
@@ -319,12 +328,22 @@ class Config(BaseModel):
         Not of places, secrets and budgets, nor of the limits of what is read: the index has a
         name of its own, and so has every prompt.
         """
-        places = {"data_dir", "weights_dir", "prompts", "host", "port", "engine", "ray_address"}
-        places |= {"vectors", "vectors_options", "vectors_timeout"}
-        secrets = {"openai_api_key", "embedding_api_key"}
-        left_out = {*places, *secrets, "token_budget", *_READING}
-        kept = self.model_dump(mode="json", exclude=left_out)
+        kept = self.model_dump(mode="json", exclude=set(_WITHOUT_EFFECT))
         return hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()[:12]
+
+    @classmethod
+    def recordable(cls) -> frozenset[str]:
+        """The settings that `changed` can tell."""
+        return frozenset(cls.model_fields) - _WITHOUT_EFFECT - _ADDRESSES
+
+    def changed(self) -> dict[str, Any]:
+        """Those settings of the fingerprint that are not at their defaults.
+
+        Addresses of servers are left out: they may hold secrets, and are another's elsewhere.
+        """
+        kept = self.model_dump(mode="json", include=set(self.recordable()))
+        fields = type(self).model_fields
+        return {name: value for name, value in kept.items() if value != fields[name].default}
 
 
 @dataclass(frozen=True, slots=True)

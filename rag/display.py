@@ -14,8 +14,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from rag.answering.events import CitationAdded, ClaimMade, Done, Event, Heading
-from rag.schema import Answer, Citation, Claim, Paper, Section, Sentence
-from rag.text import MATHS, plain, printable
+from rag.answering.tableform import NOT_STATED
+from rag.schema import Answer, Citation, Claim, Paper, Section, Sentence, Table
+from rag.text import MATHS, is_money, plain, printable
 
 INLINE_MATHS = ("\ue000", "\ue001")
 BLOCK_MATHS = ("\ue002", "\ue003")
@@ -34,7 +35,6 @@ _UNSAFE_MATHS = re.compile(
     r"|(?:re)?newcommand|providecommand|rule|m?kern|[hmv]skip|[hv]space|raisebox|smash|mathllap"
     r"|mathrlap|mathclap|llap|rlap|clap|char|verb|tag|Huge|huge|Large|LARGE)(?![A-Za-z])|\\\\\s*\["
 )
-_MONEY = re.compile(r"\d[\d.,]*\s?[A-Za-z]{3,}|\d[\d.,]*\s.*\s[A-Za-z]{2,}\s")
 _STRONG = re.compile(r"(?<![\w*])(\*\*|__)(?=\S)([^*\n]{1,400}?)(?<=\S)\1(?![\w*])")
 _EMPHASIS = re.compile(r"(?<![\w*])([*_])(?=\S)([^*_\n]{1,400}?)(?<=\S)\1(?![\w*])")
 
@@ -134,17 +134,12 @@ def _maths(text: str) -> str:
     """What KaTeX may have; what it had better not is shown as text."""
     size = 2 if text.startswith("$$") or text[0] == "\\" else 1
     body = text[size:-size].strip()
-    if not body or _looks_like_money(text, body):
+    if not body or is_money(text):
         return _escaped(text)
     if len(body) > _MAX_MATHS or _nesting(body) > _MAX_NESTING or _UNSAFE_MATHS.search(body):
         return _escaped(plain(text))
     left, right = BLOCK_MATHS if text.startswith(("$$", r"\[")) else INLINE_MATHS
     return f"{left}{_escaped(body)}{right}"
-
-
-def _looks_like_money(text: str, body: str) -> bool:
-    single = text[0] == "$" and text[1] != "$"
-    return single and bool(_MONEY.match(body)) and not re.search(r"[\\^_=]", body)
 
 
 def _nesting(text: str) -> int:
@@ -171,7 +166,8 @@ def conversation(turns: Sequence[Turn]) -> str:
 
 
 def _turn(turn: Turn) -> str:
-    parts = _claims(turn)
+    table = turn.answer.table if turn.answer and turn.claims else None
+    parts = [_table(table, turn.number)] if table else _claims(turn)
     if turn.answer is not None:
         parts += _rest(turn.answer, turn.number)
     if turn.failure:
@@ -192,7 +188,7 @@ def _claims(turn: Turn) -> list[str]:
         titles.setdefault(section.first, []).append(title)
     parts: list[str] = []
     for place, claim in enumerate(turn.claims):
-        parts += [*titles.get(place, []), _claim(claim, turn.number)]
+        parts += [*titles.get(place, []), f'<p class="claim">{_said(claim, turn.number)}</p>']
     return parts
 
 
@@ -202,7 +198,19 @@ def as_typed(text: str) -> str:
     return "<br>".join(_escaped(printable(line)) for line in lines)
 
 
-def _claim(claim: Claim, turn: int) -> str:
+def _table(table: Table, turn: int) -> str:
+    heads = "".join(f"<th>{as_typed(name)}</th>" for name in ("paper", *table.columns))
+    rows = "".join(
+        f"<tr><th>{_title(row.paper)}</th>"
+        + "".join(f"<td>{_said(cell, turn) if cell else NOT_STATED}</td>" for cell in row.cells)
+        + "</tr>"
+        for row in table.rows
+    )
+    return f'<div class="table"><table><tr>{heads}</tr>{rows}</table></div>'
+
+
+def _said(claim: Claim, turn: int) -> str:
+    """The words of a claim and behind them its citations."""
     links = "".join(
         f'<a href="#source-{turn}-{number}">[{number}]</a>' for number in claim.citations
     )
@@ -213,7 +221,7 @@ def _claim(claim: Claim, turn: int) -> str:
         if claim.verdict == "partly"
         else ""
     )
-    return f'<p class="claim">{inline(claim.text)}{cites}{partly}</p>'
+    return f"{inline(claim.text)}{cites}{partly}"
 
 
 def _rest(result: Answer, turn: int) -> list[str]:

@@ -7,6 +7,7 @@ AskPapersError                 one line: WHAT (CAUSE). REMEDY
 │   └── PaperNotFound     2    no such paper: pick one of the suggestions
 ├── IndexUnusable         3    missing, damaged or built with other settings: run the named command
 │   └── IndexLocked       3    another process writes: wait for it
+├── HistoryUnusable       3    kept conversations: damaged or newer; upgrade, or move the file away
 ├── ModelError            4    a model, its server or its weights: see the cause
 │   ├── WeightsError      4    weights missing, truncated or altered: fetch them again
 │   ├── ServerError       4    the server answered with a fault, or not at all
@@ -67,6 +68,12 @@ class IndexUnusable(AskPapersError):
 
 class IndexLocked(IndexUnusable):
     """Another process holds the write lock."""
+
+
+class HistoryUnusable(AskPapersError):
+    """The kept conversations are of a newer release, or damaged."""
+
+    exit_code = 3
 
 
 class ModelError(AskPapersError):

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rag.errors import AskPapersError
+from rag.exporting import Reference
+from rag.history import Conversation, Mention, Turn
 from rag.index.bridging import Bridging
 from rag.index.browse import Merged, Source
 from rag.index.reembedding import Reembedded
@@ -18,6 +20,10 @@ from rag.retrieval.fusion import LISTS
 from rag.retrieval.query import Query
 from rag.retrieval.search import Found
 from rag.schema import Answer, Citation, Claim, Evidence, Hit, Metadata, Nearest, Paper, Table
+
+if TYPE_CHECKING:
+    from rag.replaying.checking import SentenceCheck
+    from rag.replaying.replay import Replayed
 
 Json = dict[str, Any]
 
@@ -52,6 +58,21 @@ def answer(result: Answer) -> Json:
         "manifest": dict(result.manifest),
         "note": result.note,
         "complete": result.complete,
+    }
+
+
+def replayed(result: Replayed) -> Json:
+    """The result of `rag replay`."""
+    return {
+        "question": result.question,
+        "same": result.same,
+        "sentences": [_sentence_check(check) for check in result.sentences],
+        "claims": [asdict(check) for check in result.claims],
+        "causes": [asdict(cause) for cause in result.causes],
+        "differences": [asdict(difference) for difference in result.differences],
+        "why": list(result.why),
+        "not_run": result.not_run,
+        "answer": result.answer and answer(result.answer),
     }
 
 
@@ -120,6 +141,27 @@ def paper(found: Paper, sources: Sequence[Source]) -> Json:
     return {**_listed(found), "sources": [_source(one) for one in sources], "text": found.text}
 
 
+def conversations(found: Sequence[Conversation]) -> Json:
+    """The result of `rag history list`."""
+    return {"conversations": [asdict(one) for one in found]}
+
+
+def conversation(found: Conversation, turns: Sequence[Turn]) -> Json:
+    """The result of `rag history show`."""
+    return {"conversation": asdict(found), "turns": [_turn(turn) for turn in turns]}
+
+
+def mentions(found: Sequence[Mention]) -> Json:
+    """The result of `rag history search`."""
+    return {
+        "mentions": [
+            {"conversation": one.conversation.id, "name": one.conversation.name}
+            | {"turn": one.turn, "excerpt": one.excerpt}
+            for one in found
+        ]
+    }
+
+
 def duplicates(found: Sequence[Merged]) -> Json:
     """The result of `rag papers duplicates`."""
     return {
@@ -134,9 +176,40 @@ def duplicates(found: Sequence[Merged]) -> Json:
     }
 
 
+def _turn(turn: Turn) -> Json:
+    feedback = turn.feedback
+    rated = asdict(feedback) | {"papers": list(feedback.papers)} if feedback else None
+    return {
+        "number": turn.number,
+        "asked": turn.asked,
+        "answer": dict(turn.answer),
+        "references": [reference(one) for one in turn.references],
+        "feedback": rated,
+    }
+
+
+def _sentence_check(check: SentenceCheck) -> Json:
+    has, start = check.paper, check.start
+    now = (
+        None if has is None else {**paper_head(has), "start": start, "end": start + len(check.text)}
+    )
+    return {
+        "number": check.number,
+        "title": check.title,
+        "text": check.text,
+        "state": check.state,
+        "now": now,
+    }
+
+
 def _conflict(conflict: Conflict) -> Json:
     records = [asdict(place) for place in conflict.places]
     return {"source": conflict.source, "id": conflict.key, "records": records}
+
+
+def reference(one: Reference) -> Json:
+    """What is known of a paper that an answer names."""
+    return asdict(one) | {"meta": _meta(one.meta)}
 
 
 def _listed(paper: Paper) -> Json:

@@ -23,6 +23,8 @@ from rich.table import Table
 
 from rag.answering.citations import render_claim
 from rag.answering.events import ClaimMade, Done, Event, Heading, Notice
+from rag.history import Conversation, Mention
+from rag.history import Turn as Kept
 from rag.index.bridging import Bridging
 from rag.index.browse import Merged, Source
 from rag.index.reembedding import Reembedded
@@ -31,6 +33,7 @@ from rag.index.report import Notice as Mended
 from rag.retrieval.fusion import LISTS
 from rag.retrieval.search import Found
 from rag.schema import Answer, Citation, Hit, Paper
+from rag.terminal_table import show_table
 from rag.text import plain
 
 _SHOWN = 20
@@ -80,7 +83,7 @@ def _parts(hit: Hit) -> str:
 
 
 def show_events(events: Iterator[Event]) -> Answer:
-    """Show claims as they come, then sources; the answer."""
+    """Show claims as they come, or a table once it is whole, then sources; the answer."""
     answer: Answer | None = None
     for event in events:
         if isinstance(event, Notice):
@@ -94,6 +97,8 @@ def show_events(events: Iterator[Event]) -> Answer:
             answer = event.answer
     if answer is None:
         raise RuntimeError("the events ended without an answer")
+    if answer.table and answer.claims:
+        show_table(out, answer.table)
     _show_rest(answer)
     return answer
 
@@ -242,6 +247,43 @@ def show_duplicates(found: Sequence[Merged]) -> None:
             out.print(
                 f"    {_text(f'{source.label}:{source.ordinal}')}  {_text(source.title)}{mark}"
             )
+
+
+def show_conversations(found: Sequence[Conversation]) -> None:
+    """Kept conversations, a line each."""
+    if not found:
+        out.print("No conversation is kept.")
+    for one in found:
+        turns = _count(one.turns, "turn")
+        out.print(f"{one.id:4}  [bold]{_text(one.name)}[/]  [dim]{turns}, {_day(one.updated)}[/]")
+
+
+def show_conversation(found: Conversation, turns: Sequence[Kept]) -> None:
+    """A kept conversation with the sources of each answer."""
+    out.print(f"[bold]{_text(found.name)}[/]  [dim]{_day(found.created)}[/]")
+    for turn in turns:
+        form = turn.form()
+        out.print(f"\n[bold]{turn.number}. {_text(turn.question)}[/]\n{_text(form.text)}")
+        for citation in form.citations:
+            place = f"{citation.source}:{citation.ordinal}"
+            out.print(f"\\[{citation.number}] {_text(citation.title)}  [dim]{_text(place)}[/]")
+        if turn.feedback:
+            told = "good" if turn.feedback.good else "bad"
+            out.print(f"[dim]thought {told} {_text(turn.feedback.reason)}[/]".rstrip())
+
+
+def show_mentions(found: Sequence[Mention]) -> None:
+    """Where words were said."""
+    if not found:
+        out.print("No turn has that.")
+    for one in found:
+        where = f"{one.conversation.id}, turn {one.turn}"
+        out.print(f"[dim]{where}[/]  [bold]{_text(one.conversation.name)}[/]")
+        out.print(_indented(_text(one.excerpt)))
+
+
+def _day(time: str) -> str:
+    return time[:16].replace("T", " ")
 
 
 @contextmanager

@@ -243,7 +243,7 @@ SEGMENTATION = paper(
         ("RN-PPO improves Dice by 2.4 points over vanilla DPO.", 1, "unsupported", "ppo"),
         ("RN-DPO does not improve Dice over vanilla DPO.", 1, "contradicted", "denies"),
         ("It needs 1,000 dense labels.", 2, "contradicted", "deny"),
-        ("RN-DPO improves Dice and reduces annotation costs greatly.", 1, "partly", "words"),
+        ("RN-DPO improves Dice and reduces annotation costs greatly.", 1, "partly", "annotation"),
         ("Radiologists prefer fewer clicks.", 1, "unsupported", "words"),
         ("Le modèle améliore la précision des images.", 1, "unsupported", "words"),
         ("Dice and vanilla DPO.", 1, "supported", ""),
@@ -296,7 +296,7 @@ def test_a_name_may_stand_elsewhere_in_the_abstract_but_a_number_may_not() -> No
 def test_words_of_the_question_may_be_repeated_but_support_nothing() -> None:
     support = [(SEGMENTATION, evidence(SEGMENTATION, 3))]
     question = "Which endoscopy benchmark is used?"
-    assert judge("The endoscopy benchmark is Kvasir.", support).verdict == "unsupported"
+    assert judge("The endoscopy benchmark is Kvasir.", support).verdict == "partly"
     assert judge("The endoscopy benchmark is Kvasir.", support, question).verdict == "supported"
     assert judge("The endoscopy benchmark is used.", support, question).verdict == "unsupported"
 

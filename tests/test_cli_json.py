@@ -15,8 +15,11 @@ from fakes import DONE, Script, ScriptedServer, chunk, event, usage
 from library import abstract
 
 MODEL = "The manifest of an answer that a model wrote"
-OPEN = {"origins"}  # their keys are names of settings, whichever were set
-NULLABLE = {"confidence", "probability", "coverage", "table"}
+OPEN = {"origins", "changed"}  # their keys are names of settings, whichever were set
+NULLABLE = {
+    *("confidence", "probability", "coverage", "table", "year", "answerable", "feedback"),
+    *("now", "answer"),
+}
 
 
 def forms() -> dict[str, list[Any]]:
@@ -40,7 +43,8 @@ def differences(value: Any, example: Any, place: str = "") -> Iterator[str]:
         return
     if isinstance(example, dict) and isinstance(value, dict):
         if place.rpartition(".")[2] in OPEN:
-            yield from (f"{place}.{k}" for k, v in value.items() if not isinstance(v, str))
+            told = (str,) if place.endswith("origins") else (str, int, float)
+            yield from (f"{place}.{k}" for k, v in value.items() if not isinstance(v, told))
             return
         yield from (f"{place}.{key} is not documented" for key in value.keys() - example.keys())
         yield from (f"{place}.{key} is missing" for key in example.keys() - value.keys())
@@ -179,6 +183,70 @@ def test_config(tmp_path: Path) -> None:
         "data_dir": "command line",
     }
     assert key not in ran.out + rag("config", env=env).out
+
+
+def test_exports_and_conversations(seeds_index: Path, tmp_path: Path) -> None:
+    data = Path(shutil.copytree(seeds_index, tmp_path / "data"))
+    asked = rag("ask", "--llm", "none", "What does RN-DPO normalize?", "--json", data=data)
+    (tmp_path / "answer.json").write_text(asked.out, encoding="utf-8")
+    added = rag("history", "add", tmp_path / "answer.json", "--json", data=data)
+    check(added.json(), "rag history add")
+    rag("history", "rate", "1", "1", "bad", "--reason", "no", "--papers", "RN-DPO", data=data)
+    check(rag("history", "list", "--json", data=data).json(), "rag history list")
+    check(rag("history", "search", "image", "--json", data=data).json(), "rag history search")
+    shown = rag("history", "show", "1", "--json", data=data).json()
+    exported = rag("history", "export", "1", "--format", "json", data=data).json()
+    for answer in (shown["turns"][0].pop("answer"), *exported["answers"]):
+        check(answer, "rag ask --json, rag summarize")
+    check(shown | {"turns": [turn | {"answer": {}} for turn in shown["turns"]]}, "rag history show")
+    check(exported | {"answers": []}, "rag export --format json")
+
+
+def test_replay(seeds_index: Path, tmp_path: Path) -> None:
+    question = "What does RepoScope model jointly?"
+    asked = rag("ask", "--llm", "none", question, "--json", data=seeds_index)
+    kept = tmp_path / "answer.json"
+    kept.write_text(asked.out)
+    same = rag("replay", kept, "--json", data=seeds_index)
+    assert (same.code, same.json()["same"]) == (0, True)
+    answer = same.json()["answer"]
+    check(answer, "rag ask --json, rag summarize")
+    assert answer == asked.json()
+    changed = asked.json()
+    changed["manifest"]["index"] = "revision 0, exact"
+    changed["text"] = "Otherwise."
+    changed["citations"][0]["sentences"][0]["text"] = "It is not there."
+    kept.write_text(json.dumps(changed))
+    other = rag("replay", kept, "--json", data=seeds_index)
+    assert other.code == 1
+    check(other.json() | {"answer": None}, "rag replay")
+    assert other.json()["sentences"][0]["state"] == "changed"
+    assert other.json()["differences"][0]["before"] == "Otherwise."
+
+
+def test_prompts(tmp_path: Path) -> None:
+    listed = rag("prompts", "list", "--json").json()
+    check(listed, "rag prompts list")
+    names = {path.stem for path in (ROOT / "prompts").glob("*.md")}
+    assert {one["name"] for one in listed["prompts"]} == names
+    shown = rag("prompts", "show", "answer", "--json").json()
+    check(shown, "rag prompts show")
+    assert shown["text"] == (ROOT / "prompts/answer.md").read_text(encoding="utf-8")
+    own = tmp_path / "own"
+    own.mkdir()
+    (own / "answer.md").write_text(shown["text"].replace("research", "scholarly"))
+    differing = rag("prompts", "diff", "answer", "--json", env={"RAG_PROMPTS": str(own)}).json()
+    check(differing, "rag prompts diff")
+    assert not differing["same"]
+    answer = {"question": "q", "status": "abstained", "text": "t", "claims": [], "citations": []}
+    files = []
+    for version in ("a", "b"):
+        files.append(tmp_path / f"{version}.json")
+        manifest = {"prompt": f"answer@{version}", "help": []}
+        files[-1].write_text(json.dumps({**answer, "manifest": manifest}))
+    compared = rag("prompts", "diff", *files, "--json").json()
+    check(compared, "rag prompts diff", 1)
+    assert compared["prompts"] == [{"name": "answer", "first": "a", "second": "b"}]
 
 
 def test_every_form_that_is_documented_is_checked_here() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from rag import display
 from rag.answering.events import CitationAdded, ClaimMade, Done, Notice
 from rag.display import BLOCK_MATHS, INLINE_MATHS, Turn
-from rag.schema import Answer, Citation, Claim, Dropped, Nearest, Paper, Sentence
+from rag.schema import Answer, Citation, Claim, Dropped, Nearest, Paper, Row, Sentence, Table
 from rag.text import split_sentences
 
 HOSTILE = [
@@ -38,6 +39,7 @@ HOSTILE = [
 OUR_TAGS = {
     *("section", "h2", "h3", "p", "sup", "a", "span", "div", "article", "br"),
     *("mark", "details", "summary", "ul", "li", "strong", "em"),
+    *("table", "tr", "th", "td"),
 }
 OUR_ATTRIBUTES = {"class", "id", "title", "href"}
 SHORT = [text for text in HOSTILE if len(text) < 300]
@@ -105,9 +107,13 @@ def paper(text: str, title: str = "A title") -> Paper:
 
 def turn_of(text: str) -> Turn:
     """A turn in which everything that can hold text holds `text`."""
+    return Turn(1, text, failure=text, stopped=True).after(Done(answer_of(text)))
+
+
+def answer_of(text: str) -> Answer:
     about = paper(text, text)
     citation = Citation(1, about, about.sentences[:1])
-    answer = Answer(
+    return Answer(
         question=text,
         status="abstained",
         text=text,
@@ -118,7 +124,28 @@ def turn_of(text: str) -> Turn:
         manifest={},
         note=text,
     )
-    return Turn(1, text, failure=text, stopped=True).after(Done(answer))
+
+
+def test_a_table_shows_each_cell_with_its_citation() -> None:
+    about = paper("Owls see at night.", "Owls")
+    cell = Claim("at night", (1,), "supported")
+    table = Table(("sight", "weight"), (Row(about, (cell, None)),))
+    answer = replace(answer_of("Owls"), claims=(cell,), table=table)
+    made = display.conversation([Turn(1, "Owls?").after(Done(answer))])
+    assert "<tr><th>paper</th><th>sight</th><th>weight</th></tr>" in made
+    assert '<td>at night<sup class="cites"><a href="#source-1-1">[1]</a></sup></td>' in made
+    assert "<td>not stated</td>" in made
+    assert '<p class="claim">' not in made
+    read(made)
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_a_hostile_table_is_inert(text: str) -> None:
+    about = paper(text, text)
+    cell = Claim(text, (1,), "partly")
+    table = Table((text,), (Row(about, (cell,)), Row(about, (None,))))
+    answer = replace(answer_of(text), table=table)
+    read(display.conversation([Turn(1, text).after(Done(answer))]))
 
 
 @pytest.mark.parametrize("text", HOSTILE)

@@ -101,7 +101,7 @@ def test_a_record_holds_all_that_happened(library: Library, suite: Suite, tmp_pa
     assert record.papers[paper_id].text[gold.start : gold.end] == SECOND == gold.text
     for span in record.evidence:
         assert record.papers[span.paper_id].text[span.start : span.end] == span.text
-    (reply,) = record.replies
+    reply, _of_the_repair = record.replies
     assert (reply.of, reply.model, reply.finish) == ("subject", "scripted model", "stop")
     assert (reply.prompt_tokens, reply.cached) == (10, False)
     assert json.loads(reply.text)["claims"][0]["text"] == SECOND

@@ -17,7 +17,7 @@ import rag
 
 # A module imports only what stands before it, in this list and inside a folder.
 ORDER = (
-    "errors schema config text.sentences text.mojibake text.normal text.terms text "
+    "errors schema config text.sentences text.maths text.mojibake text.normal text.terms text "
     "corpus.records corpus.encoding corpus.content corpus.formats "
     "corpus.bibliography.latex corpus.bibliography.markup corpus.bibliography.values "
     "corpus.bibliography.names corpus.bibliography.metadata corpus.bibliography.fields "
@@ -49,7 +49,8 @@ ORDER = (
     "answering.wire answering.faults answering.connection answering.retry answering.stop "
     "answering.exchange answering.client answering.vectorreply answering.endpoint "
     "answering.generation answering.budget "
-    "answering.local answering.replies answering.citations answering.prompting "
+    "answering.local answering.replies answering.loops answering.citations answering.marks "
+    "answering.prompting answering.templates "
     "answering.facts answering.polarity answering.listed answering.weighing answering.support "
     "answering.phrases.language answering.phrases.english answering.phrases.german "
     "answering.phrases.spanish answering.phrases.french answering.phrases.portuguese "
@@ -58,12 +59,21 @@ ORDER = (
     "answering.phrases answering.disclosure answering.talk answering.kinds answering.conditions "
     "answering.conflicts answering.forms answering.census answering.themes "
     "answering.abstention answering.events answering.asking answering.expanding "
+    "answering.cues answering.columns answering.cells answering.rows answering.tableform "
     "answering.reranking answering.finding answering.writing answering.parts answering.served "
     "answering.helping answering.work answering.bench answering.screening answering.listing "
     "answering.summing answering.stances answering.survey answering.dispatch "
-    "answering.assistant answering "
-    "export history llamaindex server display jsonform batch terminal doctor exits flags "
-    "cli_papers cli_models cli_reembed cli_collection cli"
+    "answering.tabling answering.comparing "
+    "answering.tables answering.assistant answering "
+    "replaying.record replaying.checking replaying.comparing replaying.settings replaying.replay "
+    "replaying "
+    "exporting.wording exporting.names exporting.references exporting.forms exporting.bibtex "
+    "exporting.ris exporting.csl exporting.formatted exporting.markdown exporting.webpage "
+    "exporting.formats exporting history.migrations history.file history.store history "
+    "llamaindex server display jsonform batch terminal_table terminal terminal_replay doctor exits "
+    "flags cli_papers cli_models cli_prompts cli_reembed cli_tables cli_collection "
+    "cli_export cli_history "
+    "cli_replay cli"
 ).split()
 
 OWNERS = {
@@ -81,6 +91,7 @@ OWNERS = {
     "pypdf": {"corpus.readers.pdfpages"},
     "llama_index": {"index.vectors.shelf", "index.vectors.stores", "llamaindex"},
     "ray": {"index.ray_driver"},
+    "citeproc": {"exporting.formatted"},
     "pybtex": {"corpus.readers.bibentries"},
     "spellchecker": {"retrieval.lexicon"},
     "rapidfuzz": {"retrieval.spelling"},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -13,6 +14,7 @@ from evals.commands import console
 from evals.drafting.asking import Draft, drafts, drawn
 from evals.drafting.checks import passes
 from evals.drafting.deciding import decide
+from evals.drafting.feedback import lines_of_feedback
 from evals.drafting.review import (
     Reviewed,
     read_review,
@@ -28,6 +30,7 @@ from rag.answering.parts import generator_of
 from rag.config import Config
 from rag.errors import EXIT_PARTLY_FAILED, ModelError, UsageError
 from rag.flags import ConfigFile, DataDir, Llm, settings
+from rag.history import History, history_of
 from rag.index.catalog import Catalog
 from rag.index.disk import write_durably
 from rag.schema import Paper
@@ -41,10 +44,19 @@ Force = Annotated[bool, typer.Option("--force", help="Write over a file that is 
 
 def new_command(
     file: Annotated[Path, typer.Argument(help="Where the suite is written.")],
+    from_feedback: Annotated[
+        bool, typer.Option("--from-feedback", help="Of answers that people thought bad.")
+    ] = False,
     force: Force = False,
+    data_dir: DataDir = None,
+    config_file: ConfigFile = None,
 ) -> None:
-    """Write a suite of a few questions about the seeds, to be changed into one's own."""
+    """Write a suite: a few questions about the seeds to be changed, or what was answered badly."""
     _check_free(file, force=force)
+    if from_feedback:
+        data = settings(data_dir=data_dir, file=config_file).config.data_dir
+        _write_feedback(file, history_of(data))
+        return
     write_durably(file, TEMPLATE.read_text(encoding="utf-8"))
     console.print(f"{file} asks about the seeds: `rag index seeds` and", soft_wrap=True)
     console.print(f"`python -m evals run {file}` try it.", soft_wrap=True)
@@ -146,6 +158,17 @@ def _drawn(config: Config, count: int, seed: int) -> list[Paper]:
     if not chosen:
         raise UsageError("No paper of the index has several sentences", remedy="Index abstracts.")
     return chosen
+
+
+def _write_feedback(file: Path, history: History) -> None:
+    lines = lines_of_feedback(history.rejected())
+    if not lines:
+        raise UsageError(
+            "No answer was thought bad", remedy="`rag history rate` says what you think of one."
+        )
+    write_durably(file, "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines))
+    console.print(f"{len(lines)} rejected questions are in {file}.", soft_wrap=True)
+    console.print("Add `answers` where you know them.", soft_wrap=True)
 
 
 def _check_free(path: Path, *, force: bool) -> None:

@@ -8,6 +8,7 @@ from typing import Self
 from rag.answering.abstention import holds_nothing
 from rag.answering.asking import Asker, Reading
 from rag.answering.bench import Bench, Case
+from rag.answering.comparing import asks_to_compare
 from rag.answering.conflicts import conflicting
 from rag.answering.disclosure import disclosure
 from rag.answering.dispatch import answer_by_kind, both_sides, evenly
@@ -21,7 +22,9 @@ from rag.answering.parts import built_with, embedder_of, generator_of, vectors_o
 from rag.answering.prompting import label
 from rag.answering.served import as_wanted, with_model
 from rag.answering.stop import Stop
+from rag.answering.support import Judgement, Pinned, judge
 from rag.answering.survey import survey
+from rag.answering.tables import Tables
 from rag.answering.work import Work
 from rag.answering.writing import Task, Writer
 from rag.config import Config
@@ -64,6 +67,8 @@ class Assistant:
         self._writer = writer
         self._budget = budget_of(config)
         self._bench = Bench(config, reader, finder, writer, self._budget, asker, self._likeness)
+        self._asker = asker
+        self.tables = Tables(config, reader, finder, writer, asker)
 
     @classmethod
     def from_config(
@@ -122,7 +127,7 @@ class Assistant:
     def speaking_as(self, persona: str) -> Self:
         """The same assistant with another persona: index and model are shared, and closed once."""
         config = self.config.model_copy(update={"persona": persona})
-        return type(self)(config, self._reader, self._finder, self._writer, self._bench.asker)
+        return type(self)(config, self._reader, self._finder, self._writer, self._asker)
 
     @property
     def writer_name(self) -> str:
@@ -137,6 +142,15 @@ class Assistant:
         """
         with self._reader.state() as state:
             return state.snapshot.counts()
+
+    def standing(self) -> tuple[str, str]:
+        """The state of the index and its embedding model, as an answer's manifest names them.
+
+        Raises:
+            IndexUnusable: as `counts`.
+        """
+        with self._reader.state() as state:
+            return state.name, state.embedding_model
 
     def search(
         self, question: str, limit: int | None = None, *, filters: Sequence[Filter] = ()
@@ -188,6 +202,11 @@ class Assistant:
             return
         reading = Reading(notify or silent, stop or Stop())
         case = Case(asked, kind_of(asked.text), (), reading, notify)
+        if (case.kind == "comparison" or asks_to_compare(asked.text)) and (
+            table := self.tables.asked(asked, reading)
+        ):
+            yield from table
+            return
         if events := answer_by_kind(self._bench, case):
             yield from events
             return
@@ -272,7 +291,13 @@ class Assistant:
         ]
         title = f"Summary of {paper.title}"
         work = Work(
-            self.config, self._writer, title, *described, notify=notify, likeness=self._likeness
+            self.config,
+            self._writer,
+            title,
+            *described,
+            notify=notify,
+            likeness=self._likeness,
+            command="summarize",
         )
         sentences = tuple(label([(paper, e) for e in evidence]))
         yield from work.write(Task("summary", _SUMMARISE, sentences, _SUMMARY_CLAIMS))
@@ -290,6 +315,10 @@ class Assistant:
     def _evidence(self, asked: Question, reading: Reading) -> tuple[Found, list[Chosen]]:
         found = self._finder.find(asked, self.config.top_k, reading, sentences=_SUMMARY_SENTENCES)
         return found, choose(found.hits, found.vectors, self._budget)
+
+    def judge(self, claim: str, support: Sequence[Pinned], question: str = "") -> Judgement:
+        """Whether sentences support a claim, by the rules that every answer is checked by."""
+        return judge(claim, support, question, self._likeness)
 
     def _likeness(self, claim: str, sentences: Sequence[str]) -> float | None:
         """See `Likeness`; a model that fails here leaves the check to the words."""

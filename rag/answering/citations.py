@@ -1,4 +1,4 @@
-"""Citations: numbered, rendered, read back, and cleared of those that a model made up.
+"""Citations: numbered, rendered and read back.
 
 A model never writes a citation number: it names the labels of sentences, and numbers are given
 here.
@@ -84,32 +84,3 @@ def _numbers(inside: str) -> Iterator[int]:
     for part in inside.split(", "):
         first, _, last = part.partition("-")
         yield from range(int(first), int(last or first) + 1)
-
-
-# --- Marks that are not ours -------------------------------------------------------------------
-
-_AUTHORS = r"[A-Z][\w'’-]+(?: et al\.?|(?:, | and | & )[A-Z][\w'’-]+)*"
-_IN_BRACKETS = r"(?:[Ss]?\d+|[a-z])"
-_MARK = re.compile(
-    r"\s*(?:\(\s*S\d+(?:\s*(?:[,;–-]|and)\s*S\d+)*\s*\)"
-    rf"|\[\^?{_IN_BRACKETS}(?:\s*[,;–-]\s*{_IN_BRACKETS})*\]"
-    rf"|\({_AUTHORS},? (?:19|20)\d\d[a-z]?(?:; {_AUTHORS},? (?:19|20)\d\d[a-z]?)*\))"
-)
-
-
-def without_marks(text: str, sentences: Iterable[str]) -> tuple[str, tuple[str, ...]]:
-    """A claim without the citations that a model wrote into it, and these.
-
-    `[9]` and `(Smith 2020)` would be taken for one of ours, or for a source that was found. What
-    stands in a sentence that the model was given, such as an interval, stays.
-    """
-    held = "".join("".join(sentences).split())
-    marks: list[str] = []
-
-    def judged(match: re.Match[str]) -> str:
-        if "".join(match.group().split()) in held:
-            return match.group()
-        marks.append(match.group().strip())
-        return ""
-
-    return _MARK.sub(judged, text).strip(), tuple(marks)

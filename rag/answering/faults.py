@@ -17,6 +17,7 @@ from rag.errors import ServerError
 REDACTED = "[key]"
 EMPTY = "empty reply"
 CLOSED = "closed by this program"
+SYSTEM = "the system message"
 PARAMETERS = ("stream_options", "temperature", "max_completion_tokens", "max_tokens")
 PASSING_STATUS = frozenset({408, 409, 429})
 
@@ -52,6 +53,12 @@ _UNSUPPORTED = re.compile(
     r"|extra_forbidden|instead|only the default",
     re.IGNORECASE,
 )
+_ROLES = re.compile(
+    r"\bsystem\W{0,3} (?:role|message|prompt)s?\b[^.]{0,40}\b(?:not|un|n't)[ -]?(?:be )?"
+    r"(?:support|allow|accept|permit)|(?:not|n't) (?:support|allow|accept)\w*[^.]{0,30}\bsystem\b"
+    r"|\broles? must alternate|\b(?:unexpected|invalid|unknown) role\b",
+    re.IGNORECASE,
+)
 _QUOTA = re.compile(r"insufficient_quota|exceeded your current quota|billing", re.IGNORECASE)
 
 
@@ -74,6 +81,10 @@ class ContextTooSmall(ServerError):
 
 class SchemaUnsupported(ServerError):
     """The server takes no JSON schema: ask again without one, with a prompt for plain text."""
+
+
+class NothingSaid(ServerError):
+    """The model ended without a word of an answer: the evidence can be quoted in its place."""
 
 
 class Fault(Exception):
@@ -180,7 +191,7 @@ class Reply:
 
 def explain(reply: Reply) -> Fault:
     """The fault behind a refusal; the first rule that fits decides."""
-    for rule in (_context, _schema, _parameter, _schema_by_status, _quota, _key, _missing):
+    for rule in (_context, _roles, _schema, _parameter, _schema_by_status, _quota, _key, _missing):
         if (fault := rule(reply)) is not None:
             return fault
     return _by_status(reply)
@@ -241,6 +252,20 @@ def _parameter(reply: Reply) -> Fault | None:
             error = ServerError(f"{reply.peer.host} refuses {name}", cause=reply.cause)
             return Fault(error, parameter=name)
     return None
+
+
+def _roles(reply: Reply) -> Fault | None:
+    """Of a chat template that knows no system message, or wants user and model by turns."""
+    fits = reply.status in {400, 422, 500} and _ROLES.search(reply.text)
+    if not (fits and _sends_system(reply.sent)):
+        return None
+    error = ServerError(f"{reply.peer.host} refuses the system message", cause=reply.cause)
+    return Fault(error, parameter=SYSTEM)
+
+
+def _sends_system(sent: Collection[str]) -> bool:
+    messages = sent.get("messages") if isinstance(sent, Mapping) else None
+    return isinstance(messages, list) and messages[0].get("role") == "system"
 
 
 def _quota(reply: Reply) -> Fault | None:
@@ -310,8 +335,8 @@ def empty(peer: Peer, finish: str | None) -> Fault:
     if finish == "length":
         what = f"The model at {peer.host} reached the token limit before it wrote anything"
         remedy = "Raise max_answer_tokens, or use a model that does not think first."
-        return Fault(ServerError(what, remedy=remedy))
-    error = ServerError(f"The model returned nothing at {peer.host}", remedy="Ask again.")
+        return Fault(NothingSaid(what, remedy=remedy))
+    error = NothingSaid(f"The model returned nothing at {peer.host}", remedy="Ask again.")
     return Fault(error, passing=True, reason=EMPTY)
 
 

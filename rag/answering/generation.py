@@ -168,10 +168,7 @@ class OpenAIGenerator:
             self._model = self._only_model(line)
         body: dict[str, object] = {
             "model": self._model,
-            "messages": [
-                {"role": "system", "content": request.system},
-                {"role": "user", "content": request.user},
-            ],
+            "messages": self._messages(request),
             "stream": True,
             "stream_options": {"include_usage": True},
             "temperature": request.temperature,
@@ -184,6 +181,15 @@ class OpenAIGenerator:
             body["response_format"] = {"type": "json_schema", "json_schema": named}
         kept = {k: v for k, v in body.items() if k not in self._refused_parameters}
         return {**kept, **self._extra}
+
+    def _messages(self, request: Request) -> list[dict[str, str]]:
+        """Two messages, or one where the model's template knows no system message."""
+        if faults.SYSTEM in self._refused_parameters:
+            return [{"role": "user", "content": f"{request.system}\n\n{request.user}"}]
+        return [
+            {"role": "system", "content": request.system},
+            {"role": "user", "content": request.user},
+        ]
 
     def _verdict(
         self, failed: Exception | None, reply: wire.Collected, line: Line, sent: Collection[str]

@@ -40,6 +40,20 @@ _TRAILING = re.compile(
 _LABEL = re.compile(r"(?<!\w)S(\d{1,6})(?:\s*(?:-|–|to)\s*S(\d{1,6}))?(?!\w)")
 _LONGEST_RANGE = 20
 _NESTING = 3  # the reply, a claim in it, a sentence that the claim names
+_TURN = re.compile(r"^\W*(?:question|user|human|instructions?|q)\s*:", re.IGNORECASE)
+_NOT_FOUND = re.compile(
+    r"\b(?:(?:could|can|did|do|does)(?: not|n[’']t)|cannot|unable to|no)\b[^.!?]{0,60}?"
+    r"\b(?:find|found|contain|mention|provide|state|say|answer|address|information|discuss"
+    r"|specif|include|cover|determine)",
+    re.IGNORECASE,
+)
+_NOT_FOUND_CHARS = 240
+_ABOUT_EVIDENCE = re.compile(
+    r"\b(?:sentences|(?:provided|given|above|labell?ed|quoted|supplied|these)"
+    r" (?:text|context|evidence|information|papers?|abstracts?|passages?|sources?|documents?))\b"
+    r"[^.!?]{0,30}?\b(?:(?:can|could|did|do|does)(?: not|n[’']t)|cannot|no)\b",
+    re.IGNORECASE,
+)
 _PROMISE = re.compile(r"^\W*(?:none|no claims?|not (?:stated|found|given))\W*$", re.IGNORECASE)
 # Models write \beta and \% in JSON strings without doubling the backslash; JSON would read the
 # first as a backspace and refuse the second. Nobody means a backspace or a form feed.
@@ -76,6 +90,11 @@ class ReplyReader:
         return [draft for draft in drafts if draft.labels or draft.text not in repeated]
 
     @property
+    def whole(self) -> str:
+        """All that has come so far."""
+        return self._text
+
+    @property
     def text(self) -> str:
         """What has come so far, behind what it repeats of the prompts."""
         return _behind(self._prompts, self._text)
@@ -87,7 +106,11 @@ class ReplyReader:
         A thought or a prompt with nothing behind it says nothing of the kind.
         """
         said = _THOUGHT.sub("", self.text)
-        return _denies_claims(said) if said.strip() else not self._text.strip()
+        if not said.strip():
+            return not self._text.strip()
+        drafts = read_reply(said)
+        denied = bool(drafts) and all(_denies_evidence(draft.text) for draft in drafts)
+        return denied or _denies_claims(said)
 
     def _new(self, *, final: bool) -> list[Draft]:
         """The claims that were not given before."""
@@ -98,7 +121,7 @@ class ReplyReader:
             if seen[draft] > self._given[draft]:
                 fresh.append(draft)
         self._given += Counter(draft for draft in fresh if draft.labels)
-        return fresh
+        return [draft for draft in fresh if not _denies_evidence(draft.text)]
 
 
 def _behind(prompts: Sequence[Sequence[str]], text: str) -> str:
@@ -123,19 +146,43 @@ def read_reply(text: str, *, final: bool = True) -> list[Draft]:
     if _JSON.match(text):
         return list(_from_json(text))
     lines = text.split("\n")
-    complete = lines if final else lines[:-1]
-    return [draft for line in complete if (draft := _from_line(line))]
+    return list(_from_lines(lines if final else lines[:-1]))
+
+
+def _from_lines(lines: Sequence[str]) -> Iterator[Draft]:
+    """The claim of each line, up to the turn of another speaker that a model makes up."""
+    claimed = False
+    for line in lines:
+        if claimed and _TURN.match(line):
+            return
+        if draft := _from_line(line):
+            claimed = claimed or bool(draft.labels)
+            yield draft
 
 
 def _denies_claims(text: str) -> bool:
     text = _unwrapped(text).strip()
-    if _PROMISE.match(text):
+    if _PROMISE.match(text) or _finds_nothing(text):
         return True
     try:
         value, _ = json.JSONDecoder().raw_decode(text)
     except (ValueError, RecursionError):
         return False
     return isinstance(value, dict) and value.get("claims") in ([], "[]")
+
+
+def _finds_nothing(text: str) -> bool:
+    """Whether a reply says in a sentence or two that the papers do not say, and claims nothing."""
+    short = len(text) <= _NOT_FOUND_CHARS and not labels_in(text)
+    return short and bool(_NOT_FOUND.search(text)) and not _JSON.match(text)
+
+
+def _denies_evidence(text: str) -> bool:
+    """Whether a claim says that what the model was given does not say something.
+
+    That is no claim about a paper, though a model may put labels before it.
+    """
+    return bool(_ABOUT_EVIDENCE.search(text) and _NOT_FOUND.search(text))
 
 
 def _unwrapped(text: str) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from rag.answering.faults import EMPTY, Fault
+from rag.answering.faults import EMPTY, Fault, NothingSaid
 from rag.errors import ServerError
 
 BACKOFF_SECONDS = (0.5, 8.0)  # first and longest wait, where the server names none
@@ -65,7 +65,8 @@ def _counted(error: ServerError, attempts: int) -> ServerError:
     if attempts < 2:
         return error
     cause = f"{error.cause}; tried {attempts} times" if error.cause else f"tried {attempts} times"
-    return ServerError(error.what, cause=cause, remedy=error.remedy)
+    kind = NothingSaid if isinstance(error, NothingSaid) else ServerError
+    return kind(error.what, cause=cause, remedy=error.remedy)
 
 
 def _too_long(fault: Fault, seconds: float, limit: float) -> ServerError:

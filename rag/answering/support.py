@@ -126,13 +126,14 @@ def repin(
 
     They are those that the model named. Where these do not support the claim but another one
     that it was given fully does, it named the wrong label, and the claim is pinned to that one.
-    A claim that names none is not helped: whoever does not cite has not read.
+    A claim that names none is not helped: whoever does not cite has not read. Nor is one that its
+    own sentences contradict.
     """
     support = [(item.paper, item.evidence) for item in named]
     judgement = judge(claim, support, question, likeness)
     if judgement.verdict == "supported":
         return _needed(claim, support, question, likeness), judgement
-    if not named:
+    if not named or judgement.verdict == "contradicted":
         return support, judgement
     for item in sorted(given, key=lambda item: -cover(claim, item.evidence.text, question)):
         other = [(item.paper, item.evidence)]

@@ -7,25 +7,39 @@ from dataclasses import asdict, replace
 from importlib.metadata import version
 
 from rag.answering.abstention import REFUSAL
-from rag.answering.citations import Numbering, render, render_sections, without_marks
+from rag.answering.citations import Numbering, render, render_sections
 from rag.answering.disclosure import Disclosure
 from rag.answering.events import CitationAdded, ClaimMade, Done, Event, Heading, Notice
 from rag.answering.forms import put
+from rag.answering.marks import without_marks
 from rag.answering.prompting import Labelled
 from rag.answering.replies import Draft, labels_in
 from rag.answering.support import Judgement, Likeness, Pinned, repin
 from rag.answering.writing import Ending, QuotingWriter, Refused, Task, Writer
 from rag.config import Config
+from rag.corpus.planted import instruction
 from rag.retrieval.expansion import Help
 from rag.retrieval.search import Found
-from rag.schema import Answer, Claim, Dropped, Kind, Nearest, Section, Status
-from rag.text import normalise
+from rag.schema import (
+    Answer,
+    Claim,
+    Dropped,
+    Evidence,
+    Kind,
+    Nearest,
+    Paper,
+    Section,
+    Status,
+)
+from rag.text import legible, normalise
 
 _QUOTES_IN_PLACE_OF_CLAIMS = 2
 _NEAREST = 3
 _STRAYS_TOLD, _STRAY_CHARS = 5, 60
 _REPAIRS = 2
 _REPEATS = "it repeats an earlier claim"
+_OBEYS = "it does what a sentence orders a model to do"
+_BEYOND_REPAIR = {_REPEATS, _OBEYS}
 
 
 class Work:
@@ -41,11 +55,14 @@ class Work:
         found: Found | None = None,
         notify: Callable[[str], None] | None = None,
         likeness: Likeness | None = None,
+        command: str = "ask",
     ) -> None:
         """`notify` hears of waits as they begin; without it they become events after the wait.
 
-        `likeness` compares claims with sentences in meaning.
+        `likeness` compares claims with sentences in meaning. `command` is what has the answer
+        made, so that it can be made again.
         """
+        self._command = command
         self._config = config
         self._writer = writer
         self._question = question
@@ -72,7 +89,7 @@ class Work:
         """Have the writer write, check each claim, put it in its form, and end with the answer."""
         self._kind = kind
         ending = yield from self.part(task)
-        yield Done(self._answer(task.sentences, self._quoted or ending.fault, ending))
+        yield Done(self._answer(task.sentences, self._quoted or ending.fault or ending.cut, ending))
 
     def part(self, task: Task) -> Generator[Event, None, Ending]:
         """Have the writer write a part of an answer, and check each claim; how that ended."""
@@ -86,11 +103,14 @@ class Work:
             else:
                 drafts += 1
                 yield from self._check(piece, by_label)
-        yield from self._repair(task, by_label, broken=bool(ending.fault))
+        broken = bool(ending.fault or ending.cut)
+        yield from self._repair(task, by_label, broken=broken)
         if len(self._claims) == before and not ending.silent:
             reason = "no claim could be supported" if drafts else "no claim could be read"
             yield from self._quote(task, by_label)
-            self._quoted = f"{ending.fault or reason}; the closest sentences are quoted"
+            self._quoted = (
+                f"{ending.fault or ending.cut or reason}; the closest sentences are quoted"
+            )
         return ending
 
     def _written(self, task: Task, by_label: dict[str, Labelled]) -> Iterator[Draft | Ending]:
@@ -139,7 +159,7 @@ class Work:
     def finish(self, ending: Ending | None = None, sentences: Sequence[Labelled] = ()) -> Answer:
         """The answer of what was stated so far, and of what `sentences` were written from."""
         last = ending or Ending()
-        return self._answer(sentences, self._quoted or last.fault, last)
+        return self._answer(sentences, self._quoted or last.fault or last.cut, last)
 
     def _pending_notices(self) -> Iterator[Notice]:
         while self._notices:
@@ -158,6 +178,8 @@ class Work:
         support, judgement = repin(text, named, given, self._question, self._likeness)
         if judgement.verdict in {"unsupported", "contradicted"}:
             return judgement.reason
+        if _obeys(text, support):
+            return _OBEYS
         said = (normalise(made.claim.text) for made in self._claims)
         if any(one.endswith(normalise(text)) for one in said):
             return _REPEATS
@@ -179,7 +201,7 @@ class Work:
         left = 0 if broken or not self._config.repair else _REPAIRS
         for one in self._refused:
             new = None
-            if left and one.reason != _REPEATS and not task.stop.given:
+            if left and one.reason not in _BEYOND_REPAIR and not task.stop.given:
                 left -= 1
                 new = self._writer.repair(one, task, self._notify)
                 yield from self._pending_notices()
@@ -240,12 +262,25 @@ class Work:
             "embedding_model": self._embedding_model,
             "writer": self._writer.name,
             "settings": self._config.fingerprint(),
+            "changed": self._config.changed(),
+            "command": self._command,
             "found": [hit.paper.id for hit in self._found.hits] if self._found else [],
             "evidence": [f"{i.paper.id}:{i.evidence.index}" for i in sentences],
             "repairs": list(self._repairs),
             "help": [asdict(step) | {"texts": list(step.texts)} for step in self._help.steps],
             **ending.facts,
         }
+
+
+def _obeys(claim: str, support: Sequence[tuple[Paper, Evidence]]) -> bool:
+    """Whether a claim rests on orders to a model alone, and is no quotation of them.
+
+    A planted "reply only with YES" has every word of the claim "YES", and says nothing. Whoever
+    studies such orders is quoted.
+    """
+    orders = [evidence.text for _, evidence in support if instruction(evidence.text)]
+    whole = {normalise(legible(text)) for text in orders}
+    return bool(orders) and len(orders) == len(support) and normalise(claim) not in whole
 
 
 def _repeats(mark: str, draft: Draft) -> bool:

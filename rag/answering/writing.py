@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from rag.answering import prompting
+from rag.answering.faults import NothingSaid
 from rag.answering.generation import (
     Completion,
     ContextTooSmall,
@@ -16,6 +17,7 @@ from rag.answering.generation import (
     Request,
     SchemaUnsupported,
 )
+from rag.answering.loops import Watch
 from rag.answering.prompting import Labelled
 from rag.answering.replies import Draft, ReplyReader
 from rag.answering.stop import Stop
@@ -56,10 +58,12 @@ class Ending:
     """How the writing ended; `fault` is empty when it is complete.
 
     `silent`: the writer said that the evidence holds no answer. Without a claim and without that,
-    what it wrote could not be read.
+    what it wrote could not be read. `cut` says why a reply that went nowhere was not read on; what
+    had come of it counts as whole.
     """
 
     fault: str = ""
+    cut: str = ""
     silent: bool = False
     facts: dict[str, object] = field(default_factory=dict)
 
@@ -137,21 +141,31 @@ class ModelWriter:
     def _read(self, task: Task, notify: Notify, *, structured: bool) -> Iterator[Draft | Ending]:
         request, version = self._request(task, structured=structured)
         reader = ReplyReader((request.system, request.user))
-        ending = Ending()
+        watch = Watch(request.system, request.user, self._max_tokens, task.most)
+        ending, claims = Ending(), 0
         try:
             for piece in self._generator.stream(request, notify):
                 if isinstance(piece, Completion):
                     ending = _ending(piece, version)
                 else:
-                    yield from reader.feed(piece)
+                    drafts = reader.feed(piece)
+                    yield from drafts
+                    claims += len(drafts)
+                    if cut := watch.fault(reader.whole, claims):
+                        ending = Ending(cut=cut, facts={"prompt": version, "finish": "cut"})
+                        break
                     if len(reader.text) > self._max_tokens * _CHARS_PER_TOKEN:
                         ending = Ending(_FAULTS["length"], facts={"prompt": version})
                         break
+        except NothingSaid as error:
+            told = f"{error.what} ({error.remedy.rstrip('.')})"
+            ending = Ending(cut=told[0].lower() + told[1:], facts={"prompt": version})
         except AnswerIncomplete as error:
             fault = f"{error.what} ({error.cause})" if error.cause else error.what
             ending = Ending(fault, facts={"prompt": version})
-        yield from reader.finish(whole=not ending.fault)
-        yield replace(ending, silent=not ending.fault and reader.says_nothing)
+        broken = ending.fault or ending.cut
+        yield from dict.fromkeys(reader.finish(whole=not broken))
+        yield replace(ending, silent=not broken and reader.says_nothing)
 
     def _request(self, task: Task, *, structured: bool) -> tuple[Request, str]:
         count = {} if task.kind == "repair" else {"most": task.most}
@@ -184,7 +198,8 @@ class QuotingWriter:
     def write(self, task: Task, notify: Notify) -> Iterator[Draft | Ending]:  # noqa: ARG002
         """See `Writer.write`."""
         choose = _key_sentences if task.kind == "summary" else _best_sentences
-        for item in choose(task.sentences, task.most):
+        legible_ones = [s for s in task.sentences if any(map(str.isalnum, s.evidence.text))]
+        for item in choose(legible_ones, task.most):
             yield Draft(legible(item.evidence.text), (item.label,))
         yield Ending()
 

@@ -112,7 +112,7 @@ def _signs(paper: Paper) -> Iterator[str]:
     whole = "\n".join(filter(None, [title, *meta.authors, meta.venue, *meta.keywords, paper.text]))
     if hidden := len(_HIDDEN.findall(whole)):
         yield f"{hidden} characters that nobody sees"
-    if order := _instruction(whole):
+    if order := instruction(whole):
         yield f"an instruction: “{order}”"
     if any(all(kind.search(run) for kind in _OF_BASE64) for run in _ENCODED.findall(whole)):
         yield "a long run of encoded characters"
@@ -122,7 +122,7 @@ def _signs(paper: Paper) -> Iterator[str]:
         yield f"the word “{word}” over and over"
 
 
-def _instruction(text: str) -> str:
+def instruction(text: str) -> str:
     """The first words that are no report but an order to whoever reads them; mostly none."""
     lower = " ".join(text.casefold().split())
     for keys, pattern in _rules():

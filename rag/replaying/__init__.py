@@ -1,0 +1,1 @@
+"""Answers of before: checked against the index of now, and made again."""
