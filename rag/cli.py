@@ -262,12 +262,12 @@ def config(
 
 
 app.command("reembed", epilog=EPILOG)(reembed)
-app.command("list", epilog=LIST_EPILOG)(list_papers)
-app.command("survey", epilog=SURVEY_EPILOG)(survey)
 app.command("compare", epilog=COMPARE_EPILOG)(compare)
 app.command("extract", epilog=EXTRACT_EPILOG)(extract)
 app.command("export", epilog=EXPORT_EPILOG)(export)
 app.command("replay", epilog=REPLAY_EPILOG)(replay)
+app.command("list", epilog=LIST_EPILOG)(list_papers)
+app.command("survey", epilog=SURVEY_EPILOG)(survey)
 
 
 def main() -> None:

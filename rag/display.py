@@ -188,7 +188,8 @@ def _claims(turn: Turn) -> list[str]:
         titles.setdefault(section.first, []).append(title)
     parts: list[str] = []
     for place, claim in enumerate(turn.claims):
-        parts += [*titles.get(place, []), f'<p class="claim">{_said(claim, turn.number)}</p>']
+        said = f'<p class="claim">{_said(claim, turn.number)}</p>'
+        parts += [*titles.get(place, []), said]
     return parts
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any, Protocol
 
 from rich.console import Console
 from rich.markup import escape
@@ -286,8 +287,15 @@ def _day(time: str) -> str:
     return time[:16].replace("T", " ")
 
 
+class Counted(Protocol):
+    """Told how far a work has come; `aside` is a remark behind the bar."""
+
+    def __call__(self, what: str, done: int, total: int, aside: str = "") -> None:
+        """`done` of `total` of what is being done."""
+
+
 @contextmanager
-def counting(unit: str) -> Iterator[Callable[[str, int, int], None]]:
+def counting(unit: str) -> Iterator[Counted]:
     """A progress bar on standard error for `progress(what, done, total)` of things named `unit`."""
     columns = (
         TextColumn("{task.description}"),
@@ -295,16 +303,18 @@ def counting(unit: str) -> Iterator[Callable[[str, int, int], None]]:
         MofNCompleteColumn(),
         TextColumn(f"{unit}, {{task.fields[rate]}}/s,"),
         TimeRemainingColumn(),
+        TextColumn("{task.fields[aside]}"),
     )
     with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as bar:
         tasks: dict[str, TaskID] = {}
 
-        def progress(what: str, done: int, total: int) -> None:
+        def progress(what: str, done: int, total: int, aside: str = "") -> None:
             if what not in tasks:
-                tasks[what] = bar.add_task(what, total=total or None, rate="…")
+                tasks[what] = bar.add_task(what, total=total or None, rate="…", aside="")
             task = bar.tasks[bar.task_ids.index(tasks[what])]
             rate = f"{task.speed:.0f}" if task.speed else "…"
-            bar.update(tasks[what], completed=done, total=total or None, rate=rate)
+            told: dict[str, Any] = {"rate": rate, "aside": aside}
+            bar.update(tasks[what], completed=done, total=total or None, **told)
 
         yield progress
 

@@ -12,6 +12,7 @@ from evals.running.gold import Gold
 from evals.running.transcript import Transcript
 from evals.suite import Item
 from rag import Answer, Assistant, ClaimMade, Done, jsonform
+from rag.answering.faults import RateLimited
 from rag.answering.stop import Stop
 from rag.errors import AskPapersError, IndexUnusable, ModelError, ResourceError
 from rag.schema import Paper
@@ -25,6 +26,7 @@ class Subject(Protocol):
 
         Raises:
             IndexUnusable, ResourceError: no further question can be answered either.
+            RateLimited: a server refused because too much is asked of it; ask again later.
         """
 
 
@@ -51,6 +53,16 @@ def _broke_off(record: Record, replies: Sequence[Reply]) -> bool:
     """
     written = [one for one in replies if one.text]
     return not record.answer["complete"] and bool(written) and written[-1].finish == "broken"
+
+
+def _check_unrefused(replies: Sequence[Reply]) -> None:
+    """See that no help with an answer was refused: it would have been another answer.
+
+    Raises:
+        RateLimited: some was.
+    """
+    if any(one.refusals and one.finish == "broken" and not one.text for one in replies):
+        raise RateLimited("The server limits the rate of requests")
 
 
 class Product:
@@ -83,13 +95,14 @@ class Product:
         with self._transcript.listening("subject", repeat) as replies:
             try:
                 heard = self._heard(item, stop)
-            except (IndexUnusable, ResourceError):
+            except (IndexUnusable, ResourceError, RateLimited):
                 raise
             except Exception as error:  # a fault of ours fails a question and not the run
                 silent = isinstance(error, ModelError) and not any(one.text for one in replies)
                 times = Times(self._clock() - started)
                 record = replace(record, reason=_told(error), reached=not silent, times=times)
             else:
+                _check_unrefused(replies)
                 record = self._recorded(record, heard)
         if record.ending == "answered" and _broke_off(record, replies):
             record = replace(record, ending="failed", reason=str(record.answer["note"]))

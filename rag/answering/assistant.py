@@ -8,7 +8,6 @@ from typing import Self
 from rag.answering.abstention import holds_nothing
 from rag.answering.asking import Asker, Reading
 from rag.answering.bench import Bench, Case
-from rag.answering.comparing import asks_to_compare
 from rag.answering.conflicts import conflicting
 from rag.answering.disclosure import disclosure
 from rag.answering.dispatch import answer_by_kind, both_sides, evenly
@@ -67,7 +66,6 @@ class Assistant:
         self._writer = writer
         self._budget = budget_of(config)
         self._bench = Bench(config, reader, finder, writer, self._budget, asker, self._likeness)
-        self._asker = asker
         self.tables = Tables(config, reader, finder, writer, asker)
 
     @classmethod
@@ -127,7 +125,7 @@ class Assistant:
     def speaking_as(self, persona: str) -> Self:
         """The same assistant with another persona: index and model are shared, and closed once."""
         config = self.config.model_copy(update={"persona": persona})
-        return type(self)(config, self._reader, self._finder, self._writer, self._asker)
+        return type(self)(config, self._reader, self._finder, self._writer, self._bench.asker)
 
     @property
     def writer_name(self) -> str:

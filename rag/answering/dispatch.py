@@ -13,6 +13,7 @@ from rag.answering.prompting import Labelled
 from rag.answering.stances import weigh
 from rag.answering.summing import summarise_named
 from rag.answering.survey import survey
+from rag.answering.tables import Tables
 from rag.answering.talk import talk
 from rag.answering.work import Work
 from rag.schema import Kind, Paper
@@ -64,7 +65,14 @@ def _talk(bench: Bench, case: Case) -> Iterator[Event]:
     yield Done(replace(answer, status="answered", text=text, kind="talk"))
 
 
+def _compare(bench: Bench, case: Case) -> Iterator[Event] | None:
+    """A table, where the question names papers to compare or asks for one."""
+    tables = Tables(bench.config, bench.reader, bench.finder, bench.writer, bench.asker)
+    return tables.asked(case.question, case.reading)
+
+
 _ANSWERERS: Mapping[Kind, Callable[[Bench, Case], Iterator[Event] | None]] = {
+    "comparison": _compare,
     "list": list_papers,
     "count": list_papers,
     "summary": summarise_named,

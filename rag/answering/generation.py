@@ -127,6 +127,8 @@ class OpenAIGenerator:
                 if self._adapted(fault):
                     continue
                 failed += 1
+                if fault.limits:
+                    request.limited(fault.wait)
                 if fault.about_model:
                     raise self._with_offer(fault.error) from None
                 patience.wait(fault, failed, started, notify)

@@ -20,17 +20,7 @@ from rag.config import Config
 from rag.corpus.planted import instruction
 from rag.retrieval.expansion import Help
 from rag.retrieval.search import Found
-from rag.schema import (
-    Answer,
-    Claim,
-    Dropped,
-    Evidence,
-    Kind,
-    Nearest,
-    Paper,
-    Section,
-    Status,
-)
+from rag.schema import Answer, Claim, Dropped, Evidence, Kind, Nearest, Paper, Section, Status
 from rag.text import legible, normalise
 
 _QUOTES_IN_PLACE_OF_CLAIMS = 2
