@@ -200,11 +200,6 @@ class Assistant:
             return
         reading = Reading(notify or silent, stop or Stop())
         case = Case(asked, kind_of(asked.text), (), reading, notify)
-        if (case.kind == "comparison" or asks_to_compare(asked.text)) and (
-            table := self.tables.asked(asked, reading)
-        ):
-            yield from table
-            return
         if events := answer_by_kind(self._bench, case):
             yield from events
             return
