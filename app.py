@@ -77,7 +77,7 @@ class Desk:
         with self._stop(reader) as stop:
             waiting, since = "searching", time.monotonic()
             yield Progress(turn, waiting)
-            for event in _overheard(self._assistant, turn.question, stop):
+            for event in _overheard(self._assistant, turn, stop):
                 if stop.given:
                     break
                 if isinstance(event, AskPapersError):
@@ -114,7 +114,7 @@ class Desk:
 
 
 def _overheard(
-    assistant: "Assistant", question: str, stop: "Stop"
+    assistant: "Assistant", turn: "Turn", stop: "Stop"
 ) -> "Iterator[Event | AskPapersError | None]":
     """The events of an answer that another thread makes; None while there is nothing new.
 
@@ -122,7 +122,7 @@ def _overheard(
     done by a thread of its own. What goes wrong there is an event as well.
     """
     heard: queue.SimpleQueue[Event | AskPapersError | None] = queue.SimpleQueue()
-    make = partial(_make, assistant, question, stop, heard.put)
+    make = partial(_make, assistant, turn, stop, heard.put)
     threading.Thread(target=make, name="answer", daemon=True).start()
     while True:
         try:
@@ -137,7 +137,7 @@ def _overheard(
 
 def _make(
     assistant: "Assistant",
-    question: str,
+    turn: "Turn",
     stop: "Stop",
     tell: "Callable[[Event | AskPapersError | None], None]",
 ) -> None:
@@ -145,7 +145,13 @@ def _make(
     from rag.answering.events import Notice
 
     try:
-        for event in assistant.ask(question, notify=lambda text: tell(Notice(text)), stop=stop):
+        events = assistant.ask(
+            turn.question,
+            conversation=turn.spoken,
+            notify=lambda text: tell(Notice(text)),
+            stop=stop,
+        )
+        for event in events:
             tell(event)
     except AskPapersError as error:
         tell(error)
@@ -371,7 +377,7 @@ def _wire(
             yield [gr.skip() for _ in shown]
             return
         last: Turn | None = None
-        turn = Turn(before[-1].number + 1 if before else 1, question)
+        turn = _next(before, question)
         for progress in desk.ask(str(request.session_hash), turn):
             yield _update((*before, progress.turn)[-KEPT:], progress, last)
             last = progress.turn
@@ -383,6 +389,15 @@ def _wire(
     for example in examples:
         example.click(ask, [example, turns], shown, concurrency_id="ask", **HIDDEN)
     box.stop(stop, queue=False, **HIDDEN)
+
+
+def _next(before: "tuple[Turn, ...]", question: str) -> "Turn":
+    """A turn that goes on about the ones before it."""
+    from rag.display import Turn
+
+    if not before:
+        return Turn(1, question)
+    return Turn(before[-1].number + 1, question, spoken=before[-1].spoken)
 
 
 def _update(turns: "tuple[Turn, ...]", progress: Progress, last: "Turn | None") -> list[Any]:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rag.answering.assistant import Assistant
+    from rag.answering.conversation import Conversation
     from rag.answering.events import CitationAdded, ClaimMade, Done, Event, Notice
     from rag.config import Config, load
     from rag.errors import AskPapersError
@@ -33,6 +34,7 @@ _HOMES = {
     "Claim": "rag.schema",
     "ClaimMade": "rag.answering.events",
     "Config": "rag.config",
+    "Conversation": "rag.answering.conversation",
     "Done": "rag.answering.events",
     "Event": "rag.answering.events",
     "Evidence": "rag.schema",
@@ -52,6 +54,7 @@ __all__ = [
     "Claim",
     "ClaimMade",
     "Config",
+    "Conversation",
     "Done",
     "Event",
     "Evidence",

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from rag import cli_chat
 from rag.cli_collection import LIST_EPILOG, SURVEY_EPILOG, list_papers, survey
 from rag.cli_export import EPILOG as EXPORT_EPILOG
 from rag.cli_export import export
@@ -262,6 +263,7 @@ def config(
 
 
 app.command("reembed", epilog=EPILOG)(reembed)
+app.command("chat", epilog=cli_chat.EPILOG)(cli_chat.chat)
 app.command("compare", epilog=COMPARE_EPILOG)(compare)
 app.command("extract", epilog=EXTRACT_EPILOG)(extract)
 app.command("export", epilog=EXPORT_EPILOG)(export)

@@ -176,6 +176,18 @@ class Config(BaseModel):
         description="who orders the first papers: llm: the writer; auto: a server, where the "
         "question's words do not",
     )
+    ask_first: Literal["auto", "llm", "off"] = Field(
+        "auto",
+        description="whether the writer is first asked if the sentences answer: llm; auto: the "
+        "embedded model",
+    )
+    max_wrong_rate: float = Field(
+        0.10,
+        ge=0.005,
+        le=1,
+        description="share of questions that may be answered though the collection does not hold "
+        "the answer; 1: no bound. Not for a server that was not asked first",
+    )
     help_seconds: Seconds = Field(5.0, description="seconds for each step of such help")
 
     repair: bool = Field(True, description="whether a refused claim is written anew, once")

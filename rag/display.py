@@ -11,8 +11,9 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
+from rag.answering.conversation import Conversation, asked_of
 from rag.answering.events import CitationAdded, ClaimMade, Done, Event, Heading
 from rag.answering.tableform import NOT_STATED
 from rag.schema import Answer, Citation, Claim, Paper, Section, Sentence, Table
@@ -43,7 +44,8 @@ _EMPHASIS = re.compile(r"(?<![\w*])([*_])(?=\S)([^*_\n]{1,400}?)(?<=\S)\1(?![\w*
 class Turn:
     """A question and what has come of its answer so far. `number` counts a conversation's turns.
 
-    `answer` is there once the answer is complete, `failure` where there will be none.
+    `answer` is there once the answer is complete, `failure` where there will be none. `spoken` is
+    the conversation that the next question goes on about: this turn is in it once it is answered.
     """
 
     number: int
@@ -54,6 +56,7 @@ class Turn:
     failure: str = ""
     stopped: bool = False
     sections: tuple[Section, ...] = ()
+    spoken: Conversation = field(default_factory=Conversation)
 
     def after(self, event: Event) -> Turn:
         """The turn once `event` has happened."""
@@ -66,8 +69,14 @@ class Turn:
             return replace(self, citations=_with(self.citations, event.citation))
         if isinstance(event, Done):
             answer = event.answer
-            shown = replace(self, claims=answer.claims, citations=answer.citations)
-            return replace(shown, sections=answer.sections, answer=answer)
+            return replace(
+                self,
+                claims=answer.claims,
+                citations=answer.citations,
+                sections=answer.sections,
+                answer=answer,
+                spoken=self.spoken.after(answer),
+            )
         return self
 
 
@@ -176,7 +185,8 @@ def _turn(turn: Turn) -> str:
         parts.append('<p class="stopped">Stopped.</p>')
     return (
         f'<section class="turn">'
-        f'<h2 class="asked">{as_typed(turn.question)}</h2>{"".join(parts)}</section>'
+        f'<h2 class="asked">{as_typed(turn.question)}</h2>{_understood(turn)}{"".join(parts)}'
+        f"</section>"
     )
 
 
@@ -191,6 +201,14 @@ def _claims(turn: Turn) -> list[str]:
         said = f'<p class="claim">{_said(claim, turn.number)}</p>'
         parts += [*titles.get(place, []), said]
     return parts
+
+
+def _understood(turn: Turn) -> str:
+    """How a follow-up was understood, so that its reader can correct it."""
+    asked = asked_of(turn.answer) if turn.answer else turn.question
+    if turn.answer is None or asked == turn.answer.question:
+        return ""
+    return f'<p class="note">Understood as: {as_typed(asked)}</p>'
 
 
 def as_typed(text: str) -> str:
@@ -227,9 +245,11 @@ def _said(claim: Claim, turn: int) -> str:
 
 def _rest(result: Answer, turn: int) -> list[str]:
     parts: list[str] = []
-    if not result.claims:
+    if not result.claims or result.status == "abstained":
         kind = "refusal" if result.status == "abstained" else "claim"
         parts.append(f'<p class="{kind}">{inline(result.text)}</p>')
+    if result.missing:
+        parts.append(f'<p class="missing">{inline(result.missing)}</p>')
     if result.note:
         parts.append(f'<p class="note">Note: {as_typed(result.note.rstrip("."))}.</p>')
     if result.dropped:

@@ -105,8 +105,7 @@ def show_events(events: Iterator[Event]) -> Answer:
 
 
 def _show_rest(answer: Answer) -> None:
-    if not answer.claims:
-        out.print(answer.text)
+    _show_abstention(answer)
     if answer.note:
         out.print(f"[yellow]Note: {_text(answer.note)}.[/]")
     if answer.citations:
@@ -119,6 +118,14 @@ def _show_rest(answer: Answer) -> None:
         out.print("\n[bold]Nearest papers[/]")
         for nearest in answer.nearest:
             out.print(f"  {_title(nearest.paper)}  [dim]{_place(nearest.paper)}[/]")
+
+
+def _show_abstention(answer: Answer) -> None:
+    """What is said where nothing was: the refusal, and what is missing."""
+    if not answer.claims or answer.status == "abstained":
+        out.print(_text(answer.text))
+    if answer.missing:
+        out.print(_text(answer.missing))
 
 
 def _show_citation(citation: Citation) -> None:

@@ -121,7 +121,7 @@ def answer_of(text: str) -> Answer:
         citations=(citation,),
         dropped=(Dropped(text, text),),
         nearest=(Nearest(about, 0.5),),
-        manifest={},
+        manifest={"follow_up": {"text": f"{text} {text}"}},
         note=text,
     )
 
@@ -248,6 +248,12 @@ def test_an_abstention_shows_the_nearest_papers() -> None:
 def test_what_was_left_out_is_told_with_its_reason() -> None:
     made = display.conversation([turn_of("x")])
     assert "<summary>1 claim left out</summary>" in made
+
+
+def test_how_a_follow_up_was_understood_is_shown_under_it() -> None:
+    made = display.conversation([turn_of("And ARC?")])
+    assert '<p class="note">Understood as: And ARC? And ARC?</p>' in made
+    assert "Understood as" not in display.conversation([Turn(1, "And ARC?")])
 
 
 def test_earlier_sources_are_folded_under_the_last_ones() -> None:

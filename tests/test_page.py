@@ -200,6 +200,20 @@ def test_a_question_brings_claims_and_the_cited_sentence_in_its_abstract(visit: 
     expect(source.locator(".place")).to_have_text("seeds/000_d9e28358a154ea35.txt:7")
 
 
+def test_a_follow_up_goes_on_about_the_last_answer_and_numbers_stay(visit: Visit) -> None:
+    visit.ask(QUESTION)
+    visit.wait_until_answered()
+    visit.ask("And RADAR?")
+    visit.wait_until_answered()
+    expect(visit.page.locator("article#source-2-2 h3")).to_contain_text("RADAR")
+    visit.ask("How many trainable parameters does it add?")
+    visit.wait_until_answered()
+    last = visit.page.locator("#chat .turn").last
+    expect(last).to_contain_text("Understood as: How many trainable parameters does RADAR add?")
+    expect(last.locator("p.claim", has_text="0.74M").locator("sup a")).to_have_text("[2]")
+    expect(visit.page.locator("article#source-3-2")).to_be_visible()
+
+
 def test_a_number_leads_to_its_source(visit: Visit) -> None:
     visit.page.set_viewport_size({"width": 390, "height": 844})
     visit.ask(QUESTION)
@@ -520,7 +534,7 @@ class BrokenAssistant:
 class SilentAssistant:
     """Says that it waits, then says nothing until it is told to stop."""
 
-    def ask(self, question: str, *, notify: Any, stop: Stop) -> Iterator[Event]:
+    def ask(self, question: str, *, notify: Any, stop: Stop, **_: object) -> Iterator[Event]:
         notify("waiting 7 s (rate limit), Ctrl-C to stop")
         with stop.cutting(self.cut.set):
             self.cut.wait(10)

@@ -12,6 +12,7 @@ from evals.running.gold import Gold
 from evals.running.transcript import Transcript
 from evals.suite import Item
 from rag import Answer, Assistant, ClaimMade, Done, jsonform
+from rag.answering.conversation import Conversation
 from rag.answering.faults import RateLimited
 from rag.answering.stop import Stop
 from rag.errors import AskPapersError, IndexUnusable, ModelError, ResourceError
@@ -65,8 +66,17 @@ def _check_unrefused(replies: Sequence[Reply]) -> None:
         raise RateLimited("The server limits the rate of requests")
 
 
+def _turn(item: Item, repeat: int) -> tuple[int, str, tuple[str, ...]]:
+    """What a conversation up to and with a question is known by."""
+    return repeat, item.asked.persona, (*item.earlier, item.asked.question)
+
+
 class Product:
-    """The assistant. Safe for use by several threads, as it is itself."""
+    """The assistant. Safe for use by several threads, as it is itself.
+
+    A question of a conversation is asked in it: the turns before it are played first, each once
+    for all that come after it, and what that costs is not counted as the question's.
+    """
 
     def __init__(
         self,
@@ -79,6 +89,7 @@ class Product:
         self._gold = gold
         self._transcript = transcript
         self._clock = clock
+        self._played: dict[tuple[int, str, tuple[str, ...]], Conversation] = {}
 
     def ask(self, item: Item, repeat: int, stop: Stop) -> Record:
         """See `Subject.ask`. What goes wrong with one question is in its record."""
@@ -94,7 +105,10 @@ class Product:
         started = self._clock()
         with self._transcript.listening("subject", repeat) as replies:
             try:
-                heard = self._heard(item, stop)
+                before = self._before(item, repeat, stop)
+                started = self._clock()
+                heard = self._heard(item, before, stop)
+                self._played[_turn(item, repeat)] = before.after(heard.answer)
             except (IndexUnusable, ResourceError, RateLimited):
                 raise
             except Exception as error:  # a fault of ours fails a question and not the run
@@ -103,18 +117,33 @@ class Product:
                 record = replace(record, reason=_told(error), reached=not silent, times=times)
             else:
                 _check_unrefused(replies)
-                record = self._recorded(record, heard)
+                record = self._recorded(record, heard, before)
         if record.ending == "answered" and _broke_off(record, replies):
             record = replace(record, ending="failed", reason=str(record.answer["note"]))
         return replace(record, replies=tuple(replies))
 
-    def _heard(self, item: Item, stop: Stop) -> _Heard:
+    def _before(self, item: Item, repeat: int, stop: Stop) -> Conversation:
+        """The conversation up to a question; empty for one that stands alone."""
+        if not item.earlier:
+            return Conversation()
+        *former, last = item.earlier
+        asked = item.asked.model_copy(update={"question": last})
+        earlier = replace(item, asked=asked, earlier=tuple(former))
+        key = _turn(earlier, repeat)
+        if key not in self._played:
+            before = self._before(earlier, repeat, stop)
+            with self._transcript.listening("earlier turns", repeat):
+                heard = self._heard(earlier, before, stop)
+            self._played[key] = before.after(heard.answer)
+        return self._played[key]
+
+    def _heard(self, item: Item, before: Conversation, stop: Stop) -> _Heard:
         started = self._clock()
         first: float | None = None
         answer: Answer | None = None
         persona = item.asked.persona
         assistant = self._assistant.speaking_as(persona) if persona else self._assistant
-        for event in assistant.ask(item.asked.question, stop=stop):
+        for event in assistant.ask(item.asked.question, conversation=before, stop=stop):
             if isinstance(event, ClaimMade) and first is None:
                 first = self._clock() - started
             elif isinstance(event, Done):
@@ -123,17 +152,19 @@ class Product:
             raise RuntimeError(f"{item.id} has no answer")
         return _Heard(answer, first, self._clock() - started)
 
-    def _recorded(self, record: Record, heard: _Heard) -> Record:
+    def _recorded(self, record: Record, heard: _Heard, before: Conversation) -> Record:
         answer = heard.answer
         given = self._given(answer)
         papers = {paper.id: paper for paper, _ in given}
         papers |= {citation.paper.id: citation.paper for citation in answer.citations}
+        papers |= (earlier := self._assistant.papers(before.numbers))
         return replace(
             record,
             ending="abstained" if answer.status == "abstained" else "answered",
             answer=jsonform.answer(answer),
             retrieved=tuple(answer.manifest["found"]),  # type: ignore[arg-type]
             evidence=tuple(span for _, span in given),
+            earlier=tuple(earlier),
             papers={key: Source(paper.title, paper.text) for key, paper in papers.items()},
             times=Times(heard.total, heard.first_claim),
         )

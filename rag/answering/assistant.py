@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Self
 
-from rag.answering.abstention import holds_nothing
 from rag.answering.asking import Asker, Reading
 from rag.answering.bench import Bench, Case
 from rag.answering.conflicts import conflicting
+from rag.answering.conversation import Conversation, names_paper
+from rag.answering.deciding import Decider
 from rag.answering.disclosure import disclosure
 from rag.answering.dispatch import answer_by_kind, both_sides, evenly
 from rag.answering.events import Done, Event
 from rag.answering.exchange import Generator, silent
 from rag.answering.finding import Finder
-from rag.answering.helping import asker_of, budget_of, finder_of
+from rag.answering.followed import Followed
+from rag.answering.helping import MOST_CLAIMS, asker_of, budget_of, decider_of, finder_of
 from rag.answering.kinds import kind_of
 from rag.answering.listing import list_papers
 from rag.answering.parts import built_with, embedder_of, generator_of, vectors_of, writing
 from rag.answering.prompting import label
+from rag.answering.resolving import Resolver, in_conversation, unspoken
 from rag.answering.served import as_wanted, with_model
+from rag.answering.speech import writes_in
 from rag.answering.stop import Stop
 from rag.answering.support import Judgement, Pinned, judge
 from rag.answering.survey import survey
@@ -27,7 +32,7 @@ from rag.answering.tables import Tables
 from rag.answering.work import Work
 from rag.answering.writing import Task, Writer
 from rag.config import Config
-from rag.errors import AskPapersError, IndexUnusable, ModelError
+from rag.errors import AskPapersError, IndexUnusable, ModelError, PaperNotFound
 from rag.index.browse import Filter
 from rag.index.catalog import Catalog
 from rag.index.manifest import Damaged, Unavailable
@@ -42,7 +47,6 @@ from rag.retrieval.query import Question, read_question
 from rag.retrieval.search import Found, Searcher
 from rag.schema import Answer, Evidence, Kind, Paper
 
-_CLAIMS = 3
 _SUMMARY_CLAIMS = 4
 _SUMMARY_SENTENCES = 20
 _SUMMARISE = "Summarise this paper."
@@ -58,14 +62,20 @@ class Assistant:
         finder: Finder,
         writer: Writer,
         asker: Asker | None = None,
+        decider: Decider | None = None,
     ) -> None:
-        """`asker` puts short questions to the model that writes; without it none is put."""
+        """`asker` puts short questions to the model that writes; without it none is put.
+
+        Without a `decider` whoever writes decides by being silent.
+        """
         self.config = config
+        self._decider = decider or Decider(None)
         self._reader = reader
         self._finder = finder
         self._writer = writer
         self._budget = budget_of(config)
         self._bench = Bench(config, reader, finder, writer, self._budget, asker, self._likeness)
+        self._resolver = Resolver(finder, self._called)
         self.tables = Tables(config, reader, finder, writer, asker)
 
     @classmethod
@@ -119,13 +129,14 @@ class Assistant:
         generator = generator_of(config)
         generator = None if generator is None else wrap(generator)
         finder = finder_of(config, Searcher(reader, weights), generator)
-        asker = asker_of(config, generator)
-        return cls(config, reader, finder, writing(generator, config), asker)
+        asker, decider = asker_of(config, generator), decider_of(config, generator)
+        return cls(config, reader, finder, writing(generator, config), asker, decider)
 
     def speaking_as(self, persona: str) -> Self:
         """The same assistant with another persona: index and model are shared, and closed once."""
         config = self.config.model_copy(update={"persona": persona})
-        return type(self)(config, self._reader, self._finder, self._writer, self._bench.asker)
+        kept = (self._reader, self._finder, self._writer, self._bench.asker, self._decider)
+        return type(self)(config, *kept)
 
     @property
     def writer_name(self) -> str:
@@ -173,18 +184,32 @@ class Assistant:
             UsageError, IndexUnusable: as `search`.
         """
         asked = read_question(question, max_chars=self.config.max_question_chars)
-        return self._evidence(asked, Reading())[1]
+        return self._evidence(asked, Reading(), Followed(asked.text))[1]
+
+    def signals(self, question: str) -> dict[str, float]:
+        """What it is judged by whether the collection answers; see `rag.answering.signals`.
+
+        Raises:
+            UsageError, IndexUnusable: as `search`.
+        """
+        asked = read_question(question, max_chars=self.config.max_question_chars)
+        found, chosen = self._evidence(asked, Reading(), Followed(asked.text))
+        sentences = label([(hit.paper, evidence) for hit, evidence in chosen])
+        return self._decider.seen(found, sentences, Reading())
 
     def ask(
         self,
         question: str,
         *,
+        conversation: Conversation | None = None,
         notify: Callable[[str], None] | None = None,
         stop: Stop | None = None,
     ) -> Iterator[Event]:
         """Answer a question, event by event; the last one holds the whole answer.
 
         A question whether a person answers is answered first of all: that needs no index.
+        `conversation` is what was asked and answered before: the question may go on about it,
+        and its citation numbers go on. The next one has `conversation.after(answer)`.
 
         `notify` hears of waits as they begin, from within `next`; without it a wait becomes an
         event once it is over. `stop` ends the writing from another thread.
@@ -199,26 +224,38 @@ class Assistant:
             yield Work(config, self._writer, asked.text, "", config.embedding_model).disclose(said)
             return
         reading = Reading(notify or silent, stop or Stop())
-        case = Case(asked, kind_of(asked.text), (), reading, notify)
+        before = conversation or Conversation()
+        followed = self._resolver.resolve(asked.text, before, reading)
+        understood, kind = Question(followed.text), kind_of(followed.text)
+        case = Case(understood, kind, followed.filters, reading, notify, before.numbers)
         if events := answer_by_kind(self._bench, case):
-            yield from events
+            yield from in_conversation(events, asked.text, followed)
             return
-        found, chosen = self._evidence(asked, reading)
+        found, chosen = self._evidence(followed.searched, reading, followed, before)
         sentences = label([(hit.paper, evidence) for hit, evidence in chosen])
         state = (found.index_state, found.embedding_model)
-        work = Work(self.config, self._writer, asked.text, *state, found, notify, self._likeness)
-        if not sentences or holds_nothing(found):
+        decision = self._decider.decide(found, sentences, reading, self.config.persona)
+        work = Work(
+            *(self.config, self._writer, asked.text, *state, found),
+            *(notify, self._likeness, decision),
+            followed=followed,
+            numbers=before.numbers,
+        )
+        yield from work.begin()
+        if followed.absent or not decision.answers:
             yield work.abstain()
             return
         if case.kind == "comparison":
-            sentences = evenly(asked.text, sentences)
-        if both := conflicting(asked.text, sentences):
+            sentences = evenly(followed.text, sentences)
+        if both := conflicting(followed.text, sentences):
             yield from both_sides(work, case, both)
             return
         if notify is not None:
             notify("reading the evidence")
         task = Task(
-            "answer", asked.text, tuple(sentences), _CLAIMS, reading.stop, self.config.persona
+            *("answer", followed.text, tuple(sentences), MOST_CLAIMS, reading.stop),
+            self.config.persona,
+            writes_in(followed.text),
         )
         yield from work.write(task, case.kind)
 
@@ -261,9 +298,9 @@ class Assistant:
         asked = read_question(text, max_chars=self.config.max_question_chars)
         return Case(asked, kind, tuple(filters), Reading(notify or silent, stop or Stop()), notify)
 
-    def answer(self, question: str) -> Answer:
+    def answer(self, question: str, *, conversation: Conversation | None = None) -> Answer:
         """Answer a question, whole."""
-        return last_answer(self.ask(question))
+        return last_answer(self.ask(question, conversation=conversation))
 
     def summarize(
         self, reference: str, *, notify: Callable[[str], None] | None = None
@@ -305,8 +342,29 @@ class Assistant:
         with self._reader.state() as state:
             return find_paper(state.snapshot, reference)
 
-    def _evidence(self, asked: Question, reading: Reading) -> tuple[Found, list[Chosen]]:
-        found = self._finder.find(asked, self.config.top_k, reading, sentences=_SUMMARY_SENTENCES)
+    def _called(self, name: str) -> Paper | None:
+        """The paper that has a name as its own, if there is exactly one."""
+        try:
+            paper = self.find(name)
+        except PaperNotFound:
+            return None
+        return paper if names_paper(name, paper) else None
+
+    def _evidence(
+        self,
+        asked: Question,
+        reading: Reading,
+        followed: Followed,
+        before: Conversation | None = None,
+    ) -> tuple[Found, list[Chosen]]:
+        found = self._finder.find(
+            asked,
+            self.config.top_k + len(followed.without),
+            reading,
+            sentences=_SUMMARY_SENTENCES,
+            filters=followed.filters,
+        )
+        found = replace(found, hits=tuple(unspoken(found.hits, followed, before)))
         return found, choose(found.hits, found.vectors, self._budget)
 
     def judge(self, claim: str, support: Sequence[Pinned], question: str = "") -> Judgement:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from rag.answering.asking import Asker, Reading
@@ -47,18 +47,23 @@ class Bench:
             found,
             case.notify,
             self.likeness,
+            numbers=case.numbers,
         )
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A question to be answered: `filters` were given beside it, `notify` hears of waits."""
+    """A question to be answered: `filters` were given beside it, `notify` hears of waits.
+
+    `numbers` are those of the papers that the conversation has cited before, by id.
+    """
 
     question: Question
     kind: Kind
     filters: tuple[Filter, ...] = ()
     reading: Reading = field(default_factory=Reading)
     notify: Callable[[str], None] | None = None
+    numbers: Mapping[str, int] = field(default_factory=dict)
 
     def tell(self, wait: str) -> None:
         """Say what takes a while, to whoever listens."""

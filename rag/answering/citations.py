@@ -7,7 +7,7 @@ here.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from rag.schema import Citation, Claim, Evidence, Paper, Section, Sentence, Verdict
 
@@ -15,9 +15,14 @@ from rag.schema import Citation, Claim, Evidence, Paper, Section, Sentence, Verd
 
 
 class Numbering:
-    """Gives papers the numbers 1, 2, … in order of first use and gathers their sentences."""
+    """Gives papers the numbers 1, 2, … in order of first use and gathers their sentences.
 
-    def __init__(self) -> None:
+    A paper that was cited earlier in a conversation keeps its number; new ones go on behind.
+    """
+
+    def __init__(self, earlier: Mapping[str, int] | None = None) -> None:
+        """`earlier` has the numbers that were given before, by paper id."""
+        self._numbers = dict(earlier or {})
         self._papers: dict[str, Paper] = {}
         self._sentences: dict[str, dict[int, Evidence]] = {}
 
@@ -25,16 +30,16 @@ class Numbering:
         """The claim with its numbers, ascending."""
         for paper, evidence in support:
             self._papers.setdefault(paper.id, paper)
+            self._numbers.setdefault(paper.id, max(self._numbers.values(), default=0) + 1)
             self._sentences.setdefault(paper.id, {})[evidence.index] = evidence
-        order = list(self._papers)
-        numbers = sorted({order.index(paper.id) + 1 for paper, _ in support})
+        numbers = sorted({self._numbers[paper.id] for paper, _ in support})
         return Claim(text, tuple(numbers), verdict, tuple(evidence for _, evidence in support))
 
     def citations(self) -> tuple[Citation, ...]:
-        """Every paper that was cited so far, with the sentences that claims rely on."""
+        """Every paper that this answer cites so far, with the sentences that claims rely on."""
         return tuple(
-            Citation(number, paper, _in_order(self._sentences[paper.id].values()))
-            for number, paper in enumerate(self._papers.values(), start=1)
+            Citation(self._numbers[key], paper, _in_order(self._sentences[key].values()))
+            for key, paper in sorted(self._papers.items(), key=lambda one: self._numbers[one[0]])
         )
 
 

@@ -68,7 +68,7 @@ def _talk(bench: Bench, case: Case) -> Iterator[Event]:
 def _compare(bench: Bench, case: Case) -> Iterator[Event] | None:
     """A table, where the question names papers to compare or asks for one."""
     tables = Tables(bench.config, bench.reader, bench.finder, bench.writer, bench.asker)
-    return tables.asked(case.question, case.reading)
+    return tables.asked(case.question, case.reading, case.numbers)
 
 
 _ANSWERERS: Mapping[Kind, Callable[[Bench, Case], Iterator[Event] | None]] = {

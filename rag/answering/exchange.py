@@ -25,7 +25,9 @@ class Request:
     `stop`, once given, cuts the connection that the reply comes through. `seconds` bounds the
     reply, waits included; None: as long as an answer may take. `limited` hears at once of every
     attempt that the server refused because too much is asked of it, with the seconds that it asks
-    to wait, None where it does not say; whoever asks much at once can then ask less.
+    to wait, None where it does not say; whoever asks much at once can then ask less. `alternatives`
+    is how many tokens that could have come first are wanted, with their probabilities; few servers
+    tell over 20.
     """
 
     system: str
@@ -36,6 +38,7 @@ class Request:
     stop: Stop = field(default_factory=Stop, compare=False)
     seconds: float | None = None
     limited: Callable[[float | None], None] = field(default=unheard, compare=False)
+    alternatives: int = 0
 
 
 @dataclass(frozen=True)
@@ -44,7 +47,9 @@ class Completion:
 
     "length": cut at the token limit or at our own cap; "content_filter": refused by the provider;
     "unknown": the server gave no reason, so the answer may be incomplete. Token counts are None
-    where the server does not tell; `seconds` runs from the call, waits included.
+    where the server does not tell; `seconds` runs from the call, waits included. `alternatives`
+    are the tokens that could have come first, with natural logarithms of their probabilities; empty
+    where they were not asked for or the server does not tell.
     """
 
     finish: Finish
@@ -52,6 +57,7 @@ class Completion:
     completion_tokens: int | None
     seconds: float
     model: str
+    alternatives: Mapping[str, float] = field(default_factory=dict)
 
 
 class Generator(Protocol):

@@ -18,7 +18,10 @@ REDACTED = "[key]"
 EMPTY = "empty reply"
 CLOSED = "closed by this program"
 SYSTEM = "the system message"
-PARAMETERS = ("stream_options", "temperature", "max_completion_tokens", "max_tokens")
+PARAMETERS = (
+    *("stream_options", "temperature", "max_completion_tokens", "max_tokens"),
+    *("top_logprobs", "logprobs"),
+)
 PASSING_STATUS = frozenset({408, 409, 429})
 
 _QUOTE_CHARS = 240

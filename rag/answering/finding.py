@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from rag.answering.asking import Reading
+from rag.answering.asking import Asker, Reading
 from rag.answering.expanding import Expander
 from rag.answering.reranking import Reranker
 from rag.index.browse import Filter
@@ -21,12 +21,13 @@ class Finder:
     """Searches, looks whether the question needs help, and searches again with what came of it.
 
     A search takes milliseconds and a model seconds, so that after each search its result decides
-    whether the model is asked for the next step at all.
+    whether the model is asked for the next step at all. `asker` may be asked what a question means.
     """
 
     searcher: Searcher
     expanders: tuple[Expander, ...] = ()
     reranker: Reranker | None = None
+    asker: Asker | None = None
 
     def find(
         self,

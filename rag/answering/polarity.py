@@ -43,9 +43,14 @@ _OPPOSITES = tuple(
 )  # fmt: skip
 
 
+def denies(text: str) -> bool:
+    """Whether a text denies anything, by whatever word."""
+    return _negated(text) or bool(_DENYING.search(plainly(text)))
+
+
 def denies_what_is_said(claim: str, sentences: str) -> bool:
     """Whether a claim denies something and none of its sentences denies anything."""
-    return _negated(claim) and not _negated(sentences) and not _DENYING.search(plainly(sentences))
+    return _negated(claim) and not denies(sentences)
 
 
 def says_what_is_denied(claim: str, sentences: str) -> bool:

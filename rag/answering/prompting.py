@@ -120,6 +120,14 @@ def spoken_as(persona: str, own: Path | None = None) -> str:
     return f"{render('persona', {'persona': legible(persona)}, own).system}\n\n"
 
 
+def spoken_in(language: str, own: Path | None = None) -> str:
+    """What stands behind the instructions where the answer is to be in another language.
+
+    For English it is nothing, so that the beginning of every prompt stays the same.
+    """
+    return f"\n\n{render('language', {'language': language}, own).system}" if language else ""
+
+
 def versions(own: Path | None = None) -> dict[str, str]:
     """The version of every prompt, by name.
 

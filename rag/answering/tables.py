@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from rag.answering.abstention import holds_nothing
@@ -61,10 +61,15 @@ class Tables:
             given = subjects(state, papers, wanted)
         yield from self._tabling(wanted, reading or Reading()).fill(given, empty, "comparison")
 
-    def asked(self, question: Question, reading: Reading | None = None) -> Iterator[Event] | None:
+    def asked(
+        self,
+        question: Question,
+        reading: Reading | None = None,
+        numbers: Mapping[str, int] | None = None,
+    ) -> Iterator[Event] | None:
         """The table that a question asks for which compares papers; None where it names too few.
 
-        Papers that it does not name are looked for.
+        Papers that it does not name are looked for. `numbers` are those that papers bear already.
 
         Raises:
             IndexUnusable: there is no index to search.
@@ -78,7 +83,8 @@ class Tables:
                 return None
             empty = self._empty(state, question.text, found)
             given = subjects(state, comparison.papers, comparison.columns)
-        return self._tabling(comparison.columns, reading).fill(given, empty, "comparison")
+        tabling = Tabling(comparison.columns, self._rows, reading, numbers)
+        return tabling.fill(given, empty, "comparison")
 
     def extract(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -82,11 +82,18 @@ def _with_cosines(state: IndexState, papers: Sequence[Paper], wanted: Vectors) -
 class Tabling:
     """One table being made: papers are read one by one, cells are numbered as they come."""
 
-    def __init__(self, columns: Sequence[Column], reader: RowReader, reading: Reading) -> None:
+    def __init__(
+        self,
+        columns: Sequence[Column],
+        reader: RowReader,
+        reading: Reading,
+        numbers: Mapping[str, int] | None = None,
+    ) -> None:
+        """`numbers` are those that papers bear already, by id."""
         self._columns = tuple(columns)
         self._reader = reader
         self._reading = reading
-        self._numbering = Numbering()
+        self._numbering = Numbering(numbers)
         self._rows: list[Row] = []
         self._dropped: list[Dropped] = []
         self._faults: dict[str, int] = {}

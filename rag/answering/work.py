@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from importlib.metadata import version
 
-from rag.answering.abstention import REFUSAL
 from rag.answering.citations import Numbering, render, render_sections
+from rag.answering.crosslingual import repin_across
+from rag.answering.deciding import Decision
 from rag.answering.disclosure import Disclosure
 from rag.answering.events import CitationAdded, ClaimMade, Done, Event, Heading, Notice
+from rag.answering.followed import Followed
 from rag.answering.forms import put
 from rag.answering.marks import without_marks
+from rag.answering.missing import Premise, missing, premises
 from rag.answering.prompting import Labelled
 from rag.answering.replies import Draft, labels_in
+from rag.answering.speech import quoted_note, refusal_to
 from rag.answering.support import Judgement, Likeness, Pinned, repin
 from rag.answering.writing import Ending, QuotingWriter, Refused, Task, Writer
 from rag.config import Config
@@ -45,23 +49,30 @@ class Work:
         found: Found | None = None,
         notify: Callable[[str], None] | None = None,
         likeness: Likeness | None = None,
+        decision: Decision | None = None,
         command: str = "ask",
+        followed: Followed | None = None,
+        numbers: Mapping[str, int] | None = None,
     ) -> None:
         """`notify` hears of waits as they begin; without it they become events after the wait.
 
-        `likeness` compares claims with sentences in meaning. `command` is what has the answer
-        made, so that it can be made again.
+        `likeness` compares claims with sentences in meaning; `decision` is that to answer.
+        `command` is what has the answer made, so that it can be made again. In a conversation,
+        `followed` is how the question was understood, and `numbers` are those of the papers that
+        were cited before.
         """
         self._command = command
+        self._confidence = decision.confidence if decision else None
         self._config = config
         self._writer = writer
         self._question = question
+        self._followed = followed or Followed(question)
         self._index_state = index_state
         self._embedding_model = embedding_model
         self._found = found
         self._help = found.help if found else Help()
         self._likeness = likeness
-        self._numbering = Numbering()
+        self._numbering = Numbering(numbers)
         self._claims: list[ClaimMade] = []
         self._sections: list[Section] = []
         self._kind: Kind = "fact"
@@ -118,6 +129,12 @@ class Work:
 
         yield from sorted(pieces, key=waits)
 
+    def begin(self) -> Iterator[Notice]:
+        """What is to be known before the answer: how a follow-up was understood."""
+        if self._followed.text != self._question:
+            self._notify(f"understood as: {self._followed.text}")
+        yield from self._pending_notices()
+
     def abstain(self) -> Done:
         """The answer where nothing that was found comes near the question."""
         return Done(self._answer((), "", Ending()))
@@ -165,7 +182,9 @@ class Work:
         named = [by_label[name] for name in draft.labels if name in by_label]
         given = list(by_label.values())
         text, marks = without_marks(draft.text, (item.evidence.text for item in given))
-        support, judgement = repin(text, named, given, self._question, self._likeness)
+        support, judgement = repin_across(text, named, given) or repin(
+            text, named, given, self._followed.text, self._likeness
+        )
         if judgement.verdict in {"unsupported", "contradicted"}:
             return judgement.reason
         if _obeys(text, support):
@@ -213,26 +232,46 @@ class Work:
         status: Status = "answered" if claims else "abstained"
         if claims and (fault or self._dropped):
             status = "partial"
+        told = ""
+        if not claims and self._found:
+            mixed_up = premises(self._found)
+            claims, told = self._corrected(mixed_up), missing(self._found, mixed_up)
         cited = self._numbering.citations()
         return Answer(
             question=self._question,
             status=status,
-            text=self._text(claims),
+            text=self._text(claims, status),
             claims=claims,
             citations=cited,
             dropped=tuple(self._dropped),
             nearest=self._nearest({citation.paper.id for citation in cited}),
             manifest=self._manifest(sentences, ending),
-            note="; ".join(filter(None, (fault, self._told_strays(), self._help.note))),
+            note="; ".join(filter(None, (fault, *self._told(claims)))),
             complete=not ending.fault,
             kind=self._kind,
             sections=tuple(self._sections) if claims else (),
+            confidence=self._confidence,
+            missing=(not claims and self._followed.missing) or told,
         )
 
-    def _text(self, claims: Sequence[Claim]) -> str:
+    def _corrected(self, mixed_up: Sequence[Premise]) -> tuple[Claim, ...]:
+        """Quotations of what stands in other papers than the question says; no answer to it."""
+        quoted = {(one.paper.id, one.evidence.index): one for one in mixed_up}
+        return tuple(
+            self._numbering.cite(legible(said.text), [(one.paper, said)], "supported")
+            for one in quoted.values()
+            for said in [one.evidence]
+        )
+
+    def _text(self, claims: Sequence[Claim], status: Status) -> str:
         if claims and self._sections:
             return render_sections(self._sections, claims)
-        return render(claims) or REFUSAL
+        refusal = refusal_to(self._followed.text) if status == "abstained" else ""
+        return " ".join(filter(None, (refusal, render(claims))))
+
+    def _told(self, claims: Sequence[Claim]) -> tuple[str, ...]:
+        quoted = quoted_note(self._followed.text, claims)
+        return quoted, self._told_strays(), self._help.note
 
     def _told_strays(self) -> str:
         """What shown claims cite that the model was not given; it is left out of them."""
@@ -255,9 +294,11 @@ class Work:
             "changed": self._config.changed(),
             "command": self._command,
             "found": [hit.paper.id for hit in self._found.hits] if self._found else [],
+            "confidence": self._confidence,
             "evidence": [f"{i.paper.id}:{i.evidence.index}" for i in sentences],
             "repairs": list(self._repairs),
             "help": [asdict(step) | {"texts": list(step.texts)} for step in self._help.steps],
+            **self._followed.told(),
             **ending.facts,
         }
 

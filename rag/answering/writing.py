@@ -32,8 +32,9 @@ _CHARS_PER_TOKEN = 16  # more than any text has; a reply beyond that does not en
 class Task:
     """What is to be written: `kind` names the prompt; `most` is the number of claims at most.
 
-    `persona` is who a model is to speak as; empty for nobody in particular. `told` is what else
-    its prompt says.
+    `persona` is who a model is to speak as; empty for nobody in particular. `language` is the one
+    to write in, by its English name; empty for that of the papers. `told` is what else its prompt
+    says.
     """
 
     kind: Literal["answer", "summary", "repair"]
@@ -42,6 +43,7 @@ class Task:
     most: int
     stop: Stop = field(default_factory=Stop, compare=False)
     persona: str = ""
+    language: str = ""
     told: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -181,7 +183,9 @@ class ModelWriter:
         )
         labels = [item.label for item in task.sentences]
         schema = prompting.claims_schema(labels, task.most) if structured else None
-        system = prompting.spoken_as(task.persona, self._prompts) + prompt.system
+        own = self._prompts
+        system = prompting.spoken_as(task.persona, own) + prompt.system
+        system += prompting.spoken_in(task.language, own)
         request = Request(system, prompt.user, schema, self._max_tokens, stop=task.stop)
         return request, prompt.version
 

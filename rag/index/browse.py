@@ -25,7 +25,7 @@ class Filter:
     without accents. Of `author` every word must begin a word of one author's name, and be all of
     it if it has two or three letters: Li is not found in Oliver, J finds every J. `text` holds
     words that must all stand in title or abstract. With `whole_words` a venue has the given words
-    whole, and the author's name ends with them.
+    whole, and the author's name ends with them. `papers` are ids, of which a paper must have one.
     """
 
     years: tuple[int, int] | None = None
@@ -34,6 +34,7 @@ class Filter:
     source: str = ""
     text: str = ""
     whole_words: bool = False
+    papers: tuple[str, ...] = ()
 
     def takes(self, meta: Metadata, source: str) -> bool:
         """Whether a paper of that metadata and source has what is asked for, its text apart."""
@@ -53,6 +54,8 @@ class Filter:
         parts = [f"{name} {value}" for name, value in named.items() if value]
         if self.text:
             parts.append(f"words {self.text}")
+        if self.papers:
+            parts.append("what was spoken of")
         return ", ".join([*_told_years(self.years), *parts])
 
     def _has_venue(self, venue: str) -> bool:
@@ -129,7 +132,12 @@ def browse(snapshot: Snapshot, wanted: Filter) -> Iterator[Paper]:
     """The papers that pass the filter, in the order of files and places."""
     found = _having(snapshot, wanted.text) if wanted.text.strip() else None
     for paper in snapshot.all_papers():
-        if (found is None or paper.id in found) and wanted.takes(paper.meta, paper.source):
+        named = not wanted.papers or paper.id in wanted.papers
+        if (
+            named
+            and (found is None or paper.id in found)
+            and wanted.takes(paper.meta, paper.source)
+        ):
             yield paper
 
 
@@ -243,6 +251,9 @@ def _narrowed(wanted: Filter) -> tuple[list[str], list[object]]:
     if wanted.years:
         conditions.append("json_extract(p.meta, '$.year') BETWEEN ? AND ?")
         values.extend(wanted.years)
+    if wanted.papers:
+        conditions.append(f"p.paper_id IN ({', '.join('?' * len(wanted.papers))})")
+        values.extend(wanted.papers)
     named = [("p.meta", normalise(wanted.venue)), ("f.label", normalise(wanted.source))]
     for column, name in [*named, *(("p.meta", word) for word in tokens(wanted.author))]:
         if name and not set(name) & set('%_"\\'):

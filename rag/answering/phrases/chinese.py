@@ -63,4 +63,15 @@ CHINESE = Language(
     papers=r"论文|文章|研究|摘要|文献|数据集|基准|作者|实验|用户|参与者|受试者|调查",
     introduces=r"^(?:你好|您好|请问|嘿|等等|等一下|谢谢|不好意思)[,:! ]*",
     letters="[\u4e00-\u9fff]",
+    name="Chinese",
+    common=frozenset(
+        "的 是 在 和 了 吗 呢 什么 多少 如何 怎么 哪 哪些 为什么 有 与 对 把 被".split()
+    ),
+    denials=frozenset("不 没 没有 无 未 非 无需 无法".split()),
+    refusal="本文献库没有提到这一点。",
+    checked="已检查 {total} 篇摘要中的 {checked} 篇",
+    quoted="所示句子为原文引用。",
+    yes=r"(?:是的?|好的?|可以|要|对|继续|嗯|请继续|更多)",
+    refers=r"它们?|其|他们|她们|这篇|那篇|该(?:论文|方法|模型|文)|这个|那个|作者",
+    and_about=r"(?:那么?|还有)?(?P<thing>[^，。？?\s]{1,20}?)(?:呢|怎么样)[？?]?",
 )

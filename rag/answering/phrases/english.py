@@ -172,4 +172,7 @@ ENGLISH = Language(
     introduces=r"^(?:(?:before|first|sorry|(?:a |one )?quick|one (?:thing|question)|just|hi|hello"
     r"|hey"
     r"|wait|thanks|thank you|ok|okay|well|so|and|but|out of curiosity)\b[^,:]*[,:] ?)+",
+    refusal="The collection does not say.",
+    checked="checked {checked} of {total} abstracts",
+    quoted="The sentences are quoted.",
 )

@@ -110,4 +110,22 @@ FRENCH = Language(
     introduces=r"^(?:(?:avant|d'abord|une question|bonjour|salut|pardon|merci|bon|ok|et|mais"
     r"|excusez-moi"
     r"|dis-moi|dites-moi)\b[^,:]*[,:] ?)+",
+    name="French",
+    common=frozenset(
+        "le la les un une des du de et ou est sont était être quel quelle quels quelles que qui "
+        "quoi "
+        "comment combien où quand pourquoi pour avec sans sur dans par au aux ce cette ces il elle "
+        "ils elles son sa ses leur leurs ne pas plus se en y a ont peut selon entre "
+        "qu'est-ce d'un d'une".split()
+    ),
+    denials=frozenset("pas jamais sans aucun aucune ni rien".split()),
+    refusal="La collection ne le dit pas.",
+    checked="{checked} résumés vérifiés sur {total}",
+    quoted="Les phrases sont citées dans leur langue d'origine.",
+    yes=r"(?:oui|d'accord|ok|volontiers|bien sûr|continue[sz]?|plus)(?: (?:s'il (?:te|vous) plaît"
+    r"|merci))*",
+    refers=r"\b(?:il|elle|ils|elles|son|sa|ses|leur|leurs|cela|ça|celui-ci|celle-ci|cet?|cette|ces"
+    r"|les auteurs|l'article|la méthode|le modèle)\b",
+    and_about=r"et (?:pour |avec |sur |dans |qu'en est-il (?:de |d'))?"
+    r"(?P<thing>\S+(?: \S+){0,3}?)\s*\?",
 )

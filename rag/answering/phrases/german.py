@@ -102,4 +102,23 @@ GERMAN = Language(
     introduces=r"^(?:(?:bevor|zuerst|kurze frage|eine frage|hallo|hi|hey|moment|danke|ok|okay|gut"
     r"|also"
     r"|und|sag mal|entschuldigung|vorab)\b[^,:]*[,:] ?)+",
+    name="German",
+    common=frozenset(
+        "der die das den dem des ein eine einen einem einer und oder ist sind war wird werden "
+        "wurde "
+        "wie was wer wo wann warum welche welcher welches welchen wieviel wieviele nicht kein "
+        "keine "
+        "mit von vom zu zum zur auf aus bei für über unter durch gegen ohne es sie ihr ihre sein "
+        "auch noch im am beim dieser diese dieses haben hat kann gibt viele viel man erreicht "
+        "verwendet".split()
+    ),
+    denials=frozenset("nicht kein keine keinen keinem keiner nie niemals ohne weder".split()),
+    refusal="Die Sammlung sagt dazu nichts.",
+    checked="{checked} von {total} Abstracts geprüft",
+    quoted="Die Sätze sind im Original zitiert.",
+    yes=r"(?:ja|gern|gerne|klar|ok|okay|weiter|mehr)(?: (?:bitte|gern|gerne|davon|dazu))*",
+    refers=r"\b(?:es|sie|ihn|ihm|dessen|deren|ihre|ihr|sein|seine|diese[srmn]?|dieses|davon|dabei"
+    r"|dazu|damit|dort|die autoren|das papier|die methode|der ansatz)\b",
+    and_about=r"und (?:was ist mit |wie ist es (?:mit|bei) |(?:bei|für|mit|auf|in) )?"
+    r"(?P<thing>\S+(?: \S+){0,3})\?",
 )

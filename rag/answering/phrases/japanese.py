@@ -59,4 +59,15 @@ JAPANESE = Language(
     papers=r"論文|研究|要旨|文献|データ|ベンチマーク|著者|実験|ユーザー|利用者|参加者|調査|評価",
     introduces=r"^(?:すみません|こんにちは|あの|ちょっと|質問です(?:が)?|えっと)[、, ]*",
     letters="[\u3041-\u30ff\u4e00-\u9fff]",
+    name="Japanese",
+    common=frozenset(
+        "の は が を に で と も から です ます か 何 どの どう いくつ いくら".split()
+    ),
+    denials=frozenset("ない ません なし".split()),
+    refusal="このコレクションには書かれていません。",
+    checked="{total}件中{checked}件の要旨を確認",
+    quoted="文は原文のまま引用しています。",
+    yes=r"(?:はい|ええ|お願いします|続けて)",
+    refers=r"それ|これ|その|この|彼ら|著者",
+    and_about=r"(?:では)?(?P<thing>[^、。？?\s]{1,20}?)(?:は|について(?:は)?)[？?]",
 )

@@ -22,6 +22,12 @@ class Language:
 
     `papers` is what shows that a sentence is about papers, `introduces` what may stand before a
     question without being part of it. `letters` is what every text of the language has.
+
+    The rest is for answers in it. `name` is its English name, `common` are words by which a text
+    is known to be in it, `denials` its words of denial. `refusal` is the sentence of an abstention,
+    `checked` tells how many papers were looked at, and `quoted` that sentences are quotations. Of
+    follow-ups, `yes` is how an offer is taken up and `refers` what points back; `and_about` has the
+    group `thing`, of which the last question is asked again.
     """
 
     code: str
@@ -33,3 +39,12 @@ class Language:
     papers: str
     introduces: str
     letters: str = "[A-Za-z]"
+    name: str = "English"
+    common: frozenset[str] = frozenset()
+    denials: frozenset[str] = frozenset()
+    refusal: str = ""
+    checked: str = ""
+    quoted: str = ""
+    yes: str = ""
+    refers: str = ""
+    and_about: str = ""

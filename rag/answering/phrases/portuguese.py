@@ -87,4 +87,17 @@ PORTUGUESE = Language(
     introduces=r"^(?:(?:antes|primeiro|uma pergunta|ola|oi|desculpe|obrigad[oa]|bom|ok|e|mas"
     r"|diga-me"
     r"|me diga)\b[^,:]*[,:] ?)+",
+    name="Portuguese",
+    common=frozenset(
+        "o a os as um uma e ou é são foi ser está que qual quais como quanto quantos quantas onde "
+        "quando quem por para com sem sobre de do da dos das ao em no na nos nas se seu sua não "
+        "mais este esta há tem pode entre".split()
+    ),
+    denials=frozenset("não nem nunca jamais sem nenhum nenhuma".split()),
+    refusal="A coleção não diz.",
+    checked="{checked} de {total} resumos verificados",
+    quoted="As frases são citadas no idioma original.",
+    yes=r"(?:sim|claro|ok|continue|mais)(?: (?:por favor|obrigad[oa]))*",
+    refers=r"\b(?:ele|ela|eles|elas|seu|sua|seus|suas|isso|isto|este|esta|os autores|o artigo)\b",
+    and_about=r"e (?:quanto a |(?:em|com|para) )?(?P<thing>\S+(?: \S+){0,3}?)\s*\?",
 )

@@ -93,4 +93,21 @@ SPANISH = Language(
     r"|publicacion(?:es)?)\b",
     introduces=r"^(?:(?:antes|primero|una pregunta|hola|oye|perdon|gracias|bueno|ok|y|pero|disculpa"
     r"|dime(?: la verdad)?)\b[^,:]*[,:] ?)+",
+    name="Spanish",
+    common=frozenset(
+        "el la los las un una unos unas y o es son fue ser está están qué que cuál cuáles cómo "
+        "como "
+        "cuánto cuántos cuántas dónde cuándo quién por para con sin sobre de del al en se su sus "
+        "no lo le más menos este esta estos estas hay tiene puede según entre cual cuanto cuantos "
+        "cuantas".split()
+    ),
+    denials=frozenset("no ni nunca jamás sin ningún ninguna ninguno tampoco".split()),
+    refusal="La colección no lo dice.",
+    checked="{checked} de {total} resúmenes revisados",
+    quoted="Las frases se citan en su idioma original.",
+    yes=r"(?:sí|si|claro|vale|ok|adelante|más|sigue)(?: (?:por favor|claro|gracias))*",
+    refers=r"\b(?:lo|ello|ellos|ellas|él|ella|su|sus|es[eao]s?|est[eao]s?|los autores|el artículo"
+    r"|el método|el modelo)\b",
+    and_about=r"¿?\s*y (?:qué (?:hay de|tal|pasa con) |(?:en|con|para) )?"
+    r"(?P<thing>\S+(?: \S+){0,3}?)\s*\?",
 )
