@@ -61,6 +61,7 @@ def test_the_commands_run_one_after_the_other_and_print_what_is_shown(
 def test_every_command_measure_suite_and_field_is_told() -> None:
     commands = get_command(app).commands  # type: ignore[attr-defined]
     others = {"bench", "golden", "commands", "scale"}  # in performance, retrieval and scale
+    others |= {"support", "abstention"}  # in answers and abstention
     assert [name for name in commands.keys() - others if f"evals {name}" not in TEXT] == []
     assert [one.name for one in MEASURES if f"`{one.name}`" not in TEXT] == []
     assert [name for name in NAMED if f"`{name}`" not in TEXT] == []
