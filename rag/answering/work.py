@@ -166,7 +166,7 @@ class Work:
     def finish(self, ending: Ending | None = None, sentences: Sequence[Labelled] = ()) -> Answer:
         """The answer of what was stated so far, and of what `sentences` were written from."""
         last = ending or Ending()
-        return self._answer(sentences, self._quoted or last.fault, last)
+        return self._answer(sentences, self._quoted or last.fault or last.cut, last)
 
     def _pending_notices(self) -> Iterator[Notice]:
         while self._notices:
