@@ -215,6 +215,7 @@ STYLE = """
 #chat { padding: 0 !important; }
 #chat .turn { padding: 20px 0 6px; max-width: 68ch; contain: paint; }
 #chat .turn + .turn { border-top: 1px solid var(--line); margin-top: 12px; }
+#chat .part { font-size: 15px; font-weight: 640; margin: 14px 0 4px; }
 #chat .asked { font-size: 18px; font-weight: 640; line-height: 1.4; letter-spacing: -.01em;
   margin: 0 0 12px; overflow-wrap: anywhere; }
 #chat p { font-size: 16px; line-height: 1.62; margin: 0 0 12px; overflow-wrap: anywhere; }

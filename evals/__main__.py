@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from evals.commands import bench
+from evals.commands.abstention import abstention_command
 from evals.commands.comparisons import compare_command, gate_command
 from evals.commands.costs import commands_command, scale_command
 from evals.commands.drafts import generate_command, new_command, review_command
@@ -31,6 +32,7 @@ app.command("compare")(compare_command)
 app.command("gate")(gate_command)
 app.command("selftest")(selftest_command)
 app.command("judge-card")(judge_card_command)
+app.command("abstention")(abstention_command)
 app.command("support")(support_command)
 app.command("estimate")(estimate_command)
 app.command("new")(new_command)

@@ -29,6 +29,21 @@ def curves(title: str, across: str, lines: Mapping[str, Sequence[tuple[float, fl
         return _drawn(figure)
 
 
+def shares(title: str, across: str, lines: Mapping[str, Sequence[tuple[float, float]]]) -> bytes:
+    """Steps over two shares from 0 to 1; `across` names the x, the title what stands above it."""
+    from matplotlib.figure import Figure
+
+    with _settings():
+        figure = Figure(figsize=(7.2, 4.8), layout="constrained")
+        axes = figure.subplots()
+        for name, points in lines.items():
+            axes.step(*zip((0.0, 0.0), *points, strict=True), where="post", label=name)
+        axes.set(title=title, xlabel=across, ylabel="share of all questions", xlim=(0, 1))
+        axes.grid(visible=True, alpha=0.3)
+        figure.legend(loc="outside lower center", ncols=2)
+        return _drawn(figure)
+
+
 def dots(title: str, panels: Mapping[str, Mapping[str, Interval]]) -> bytes:
     """A panel for each measure, in it a line for each name: its value and its interval."""
     from matplotlib.figure import Figure

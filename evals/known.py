@@ -11,6 +11,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -95,13 +96,15 @@ def scholarqa(folder: Path) -> Suite:
     """Questions with whole answers by experts, and questions with rubrics.
 
     Those are over the passages that the experts used, these over the excerpts that the authors of
-    the rubrics gave for each item.
+    the rubrics gave for each item. They come in turn, so that the first few hold both.
     """
     experts = list(public("scholarqabench", "multi_expert_answers.jsonl"))
     rubrics = list(public("scholarqabench", "cs_rubrics.jsonl"))
     papers: dict[str, dict[str, str]] = {}
-    items = [_expert(one, papers) for one in experts]
-    items += [_with_rubric(one, papers) for one in rubrics]
+    pairs = zip_longest(
+        [_expert(one, papers) for one in experts], [_with_rubric(one, papers) for one in rubrics]
+    )
+    items = [one for one in chain.from_iterable(pairs) if one is not None]
     path = folder / "scholarqa" / "collection.jsonl"
     text = "".join(f"{json.dumps(one, ensure_ascii=False)}\n" for one in papers.values())
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -174,9 +177,14 @@ def _yes_or_no(one: Value) -> Item:
 
 
 def _expert(one: Value, papers: dict[str, dict[str, str]]) -> Item:
-    """One question; passages of one paper are put together, as they share its title."""
+    """One question; passages of one paper are put together, as they share its title.
+
+    Of some the data has no text, and says so with "nan": nobody can find those.
+    """
     keys = []
     for passage in one["ctxs"]:
+        if passage["text"].strip() in {"", "nan"}:
+            continue
         key = passage["url"].rsplit("/", 1)[-1] or _hash(passage["title"] or passage["text"])
         paper = papers.setdefault(key, {"id": key, "title": passage["title"], "abstract": ""})
         if passage["text"] not in paper["abstract"]:

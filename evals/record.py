@@ -21,7 +21,8 @@ class Reply:
 
     `prompt` names system and user text and the schema by hash; `of` is what it was asked for:
     `subject` or the name of a judge. Tokens are None where the server does not tell. `cached` says
-    that it was written in an earlier run, so that `seconds` are of that one.
+    that it was written in an earlier run, so that `seconds` are of that one. `refusals` counts the
+    attempts before it that the server refused because too much was asked of it.
     """
 
     of: str
@@ -33,6 +34,7 @@ class Reply:
     completion_tokens: int | None
     seconds: float
     cached: bool = False
+    refusals: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,8 @@ class Opinion:
     `evals.scoring` numbers them. `label` is support, contradict or neither, and empty where
     `failure` says why there is none. `probability` is that of support, None where a judge gives
     none. `raw` holds what it wrote, attempt by attempt. `votes` are the labels that the members of
-    a panel gave, by name; empty for one that failed.
+    a panel gave, by name; empty for one that gave none. `refused` says why the judge was not asked,
+    by rule; then there is no label either, and nothing has failed.
     """
 
     claim: int
@@ -72,6 +75,7 @@ class Opinion:
     raw: tuple[str, ...] = ()
     failure: str = ""
     votes: Mapping[str, str] = field(default_factory=dict)
+    refused: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +120,12 @@ class Record:
     def key(self) -> tuple[str, int]:
         """What it is the record of."""
         return self.item, self.repeat
+
+    @property
+    def confidence(self) -> float | None:
+        """The product's own probability that the collection answers it; None without one."""
+        told = self.answer.get("confidence")
+        return None if told is None else float(told)
 
     def line(self) -> str:
         """As JSON, in one line."""

@@ -11,6 +11,8 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
+from rag.index.bridge import Interval
+
 SEED = 20_261_130
 _RESAMPLES = 10_000
 _SIGNS = 100_000  # random assignments of signs: the error of p = .05 is then .0007
@@ -20,16 +22,13 @@ _ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
-class Mean:
+class Mean(Interval):
     """A mean over `n` samples with its 95% bootstrap interval."""
 
-    value: float
-    low: float
-    high: float
     n: int
 
     def __str__(self) -> str:
-        return f"{self.value:.2f} [{self.low:.2f}, {self.high:.2f}] n={self.n}"
+        return f"{Interval.__str__(self)} n={self.n}"
 
 
 def mean(values: Sequence[float], seed: int = SEED) -> Mean:

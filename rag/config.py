@@ -176,6 +176,18 @@ class Config(BaseModel):
         description="who orders the first papers: llm: the writer; auto: a server, where the "
         "question's words do not",
     )
+    ask_first: Literal["auto", "llm", "off"] = Field(
+        "auto",
+        description="whether the writer is first asked if the sentences answer: llm; auto: the "
+        "embedded model",
+    )
+    max_wrong_rate: float = Field(
+        0.10,
+        ge=0.005,
+        le=1,
+        description="share of questions that may be answered though the collection does not hold "
+        "the answer; 1: no bound. Not for a server that was not asked first",
+    )
     help_seconds: Seconds = Field(5.0, description="seconds for each step of such help")
 
     repair: bool = Field(True, description="whether a refused claim is written anew, once")
@@ -190,6 +202,10 @@ class Config(BaseModel):
 
     max_question_chars: int = Field(8_000, ge=1, le=1_000_000, description="longest question")
     top_k: int = Field(10, ge=1, le=1_000, description="papers that a search returns")
+    most_checked: int = Field(
+        2_000, ge=1, le=100_000, description="papers that a list or count checks one by one"
+    )
+    most_listed: int = Field(100, ge=1, le=10_000, description="papers that a list names")
     weight_dense: Share = Field(0.20, description="share of a paper's own vector in its score")
     weight_lexical: Share = Field(0.50, description="share of BM25 in a paper's score")
     weight_sentence: Share = Field(0.15, description="share of the paper's best sentence")

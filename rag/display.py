@@ -14,9 +14,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from rag.answering.conversation import Conversation, asked_of
-from rag.answering.events import CitationAdded, ClaimMade, Done, Event
+from rag.answering.events import CitationAdded, ClaimMade, Done, Event, Heading
 from rag.answering.tableform import NOT_STATED
-from rag.schema import Answer, Citation, Claim, Paper, Sentence, Table
+from rag.schema import Answer, Citation, Claim, Paper, Section, Sentence, Table
 from rag.text import MATHS, is_money, plain, printable
 
 INLINE_MATHS = ("\ue000", "\ue001")
@@ -56,22 +56,22 @@ class Turn:
     failure: str = ""
     stopped: bool = False
     spoken: Conversation = field(default_factory=Conversation)
+    sections: tuple[Section, ...] = ()
 
     def after(self, event: Event) -> Turn:
         """The turn once `event` has happened."""
         if isinstance(event, ClaimMade):
             return replace(self, claims=(*self.claims, event.claim))
+        if isinstance(event, Heading):
+            section = Section(event.title, len(self.claims))
+            return replace(self, sections=(*self.sections, section))
         if isinstance(event, CitationAdded):
             return replace(self, citations=_with(self.citations, event.citation))
         if isinstance(event, Done):
             answer = event.answer
-            return replace(
-                self,
-                claims=answer.claims,
-                citations=answer.citations,
-                answer=answer,
-                spoken=self.spoken.after(answer),
-            )
+            shown = replace(self, claims=answer.claims, citations=answer.citations)
+            spoken = self.spoken.after(answer)
+            return replace(shown, sections=answer.sections, answer=answer, spoken=spoken)
         return self
 
 
@@ -193,14 +193,23 @@ def _understood(turn: Turn) -> str:
     return f'<p class="note">Understood as: {as_typed(asked)}</p>'
 
 
+def _claims(turn: Turn) -> list[str]:
+    """The claims in order, each behind the titles that begin at it."""
+    titles: dict[int, list[str]] = {}
+    for section in turn.sections:
+        title = f'<h3 class="part">{inline(section.title)}</h3>'
+        titles.setdefault(section.first, []).append(title)
+    parts: list[str] = []
+    for place, claim in enumerate(turn.claims):
+        said = f'<p class="claim">{_said(claim, turn.number)}</p>'
+        parts += [*titles.get(place, []), said]
+    return parts
+
+
 def as_typed(text: str) -> str:
     """Text that nothing is read into, its line breaks kept."""
     lines = _OURS.sub("", text.replace("\r\n", "\n")).split("\n")
     return "<br>".join(_escaped(printable(line)) for line in lines)
-
-
-def _claims(turn: Turn) -> list[str]:
-    return [f'<p class="claim">{_said(claim, turn.number)}</p>' for claim in turn.claims]
 
 
 def _table(table: Table, turn: int) -> str:
@@ -231,9 +240,11 @@ def _said(claim: Claim, turn: int) -> str:
 
 def _rest(result: Answer, turn: int) -> list[str]:
     parts: list[str] = []
-    if not result.claims:
+    if not result.claims or result.status == "abstained":
         kind = "refusal" if result.status == "abstained" else "claim"
         parts.append(f'<p class="{kind}">{inline(result.text)}</p>')
+    if result.missing:
+        parts.append(f'<p class="missing">{inline(result.missing)}</p>')
     if result.note:
         parts.append(f'<p class="note">Note: {as_typed(result.note.rstrip("."))}.</p>')
     if result.dropped:

@@ -54,6 +54,7 @@ def answer(result: Answer) -> Json:
         "nearest": [_nearest(nearest) for nearest in result.nearest],
         "coverage": result.coverage and asdict(result.coverage),
         "table": result.table and _table(result.table, result.citations),
+        "sections": [asdict(section) for section in result.sections],
         "manifest": dict(result.manifest),
         "note": result.note,
         "complete": result.complete,

@@ -163,6 +163,17 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
+class Section:
+    """A part of an answer under a title; `first` is the place of its first claim, from 0.
+
+    It ends where the next one begins.
+    """
+
+    title: str
+    first: int
+
+
+@dataclass(frozen=True, slots=True)
 class Coverage:
     """How many papers of the collection were looked at, one by one, for an answer."""
 
@@ -182,7 +193,8 @@ class Answer:
     `kind` is what the question was taken for. `confidence` is the probability that the collection
     answers it, None where that was not estimated. `missing` says what an abstention did not find.
     `coverage` goes with answers about the whole collection, `table` with comparisons; the cells of
-    a table are among the claims.
+    a table are among the claims. `sections` parts the claims of a list, an overview or a statement
+    of who says what; it is empty where they are running text.
     """
 
     question: str
@@ -200,3 +212,4 @@ class Answer:
     missing: str = ""
     coverage: Coverage | None = None
     table: Table | None = None
+    sections: tuple[Section, ...] = ()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any, Protocol
 
 from rich.console import Console
 from rich.markup import escape
@@ -22,7 +23,7 @@ from rich.progress import (
 from rich.table import Table
 
 from rag.answering.citations import render_claim
-from rag.answering.events import ClaimMade, Done, Event, Notice
+from rag.answering.events import ClaimMade, Done, Event, Heading, Notice
 from rag.history import Conversation, Mention
 from rag.history import Turn as Kept
 from rag.index.bridging import Bridging
@@ -88,6 +89,8 @@ def show_events(events: Iterator[Event]) -> Answer:
     for event in events:
         if isinstance(event, Notice):
             err.print(f"[dim]{_text(event.text)}[/]")
+        elif isinstance(event, Heading):
+            out.print(f"[bold]{_text(event.title)}[/]")
         elif isinstance(event, ClaimMade):
             mark = "" if event.claim.verdict == "supported" else "  [yellow](partly supported)[/]"
             out.print(f"{_text(render_claim(event.claim))}{mark}")
@@ -102,8 +105,7 @@ def show_events(events: Iterator[Event]) -> Answer:
 
 
 def _show_rest(answer: Answer) -> None:
-    if not answer.claims:
-        out.print(answer.text)
+    _show_abstention(answer)
     if answer.note:
         out.print(f"[yellow]Note: {_text(answer.note)}.[/]")
     if answer.citations:
@@ -116,6 +118,14 @@ def _show_rest(answer: Answer) -> None:
         out.print("\n[bold]Nearest papers[/]")
         for nearest in answer.nearest:
             out.print(f"  {_title(nearest.paper)}  [dim]{_place(nearest.paper)}[/]")
+
+
+def _show_abstention(answer: Answer) -> None:
+    """What is said where nothing was: the refusal, and what is missing."""
+    if not answer.claims or answer.status == "abstained":
+        out.print(_text(answer.text))
+    if answer.missing:
+        out.print(_text(answer.missing))
 
 
 def _show_citation(citation: Citation) -> None:
@@ -284,8 +294,15 @@ def _day(time: str) -> str:
     return time[:16].replace("T", " ")
 
 
+class Counted(Protocol):
+    """Told how far a work has come; `aside` is a remark behind the bar."""
+
+    def __call__(self, what: str, done: int, total: int, aside: str = "") -> None:
+        """`done` of `total` of what is being done."""
+
+
 @contextmanager
-def counting(unit: str) -> Iterator[Callable[[str, int, int], None]]:
+def counting(unit: str) -> Iterator[Counted]:
     """A progress bar on standard error for `progress(what, done, total)` of things named `unit`."""
     columns = (
         TextColumn("{task.description}"),
@@ -293,16 +310,18 @@ def counting(unit: str) -> Iterator[Callable[[str, int, int], None]]:
         MofNCompleteColumn(),
         TextColumn(f"{unit}, {{task.fields[rate]}}/s,"),
         TimeRemainingColumn(),
+        TextColumn("{task.fields[aside]}"),
     )
     with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as bar:
         tasks: dict[str, TaskID] = {}
 
-        def progress(what: str, done: int, total: int) -> None:
+        def progress(what: str, done: int, total: int, aside: str = "") -> None:
             if what not in tasks:
-                tasks[what] = bar.add_task(what, total=total or None, rate="…")
+                tasks[what] = bar.add_task(what, total=total or None, rate="…", aside="")
             task = bar.tasks[bar.task_ids.index(tasks[what])]
             rate = f"{task.speed:.0f}" if task.speed else "…"
-            bar.update(tasks[what], completed=done, total=total or None, rate=rate)
+            told: dict[str, Any] = {"rate": rate, "aside": aside}
+            bar.update(tasks[what], completed=done, total=total or None, **told)
 
         yield progress
 

@@ -18,17 +18,19 @@ from library import WEIGHTS, Library
 from runs import manifest
 
 from evals.judging.inline import Judging
+from evals.judging.llm import LlmJudge
 from evals.judging.scorer import SupportJudge
 from evals.record import Record
 from evals.running.gold import resolve
 from evals.running.journal import SAMPLES, Journal, writing
+from evals.running.pace import Pace
 from evals.running.plan import Plan
 from evals.running.runner import Ran, Runner
 from evals.running.subject import Product, Subject
 from evals.running.transcript import Replies, Transcript
 from evals.suite import Item, Suite, read_suite
 from rag.answering.assistant import Assistant
-from rag.answering.exchange import Generator
+from rag.answering.exchange import Generator, unheard
 from rag.answering.finding import Finder
 from rag.answering.parts import writing as writer_of
 from rag.answering.stop import Stop
@@ -50,22 +52,34 @@ class Asking:
     product: Product
     judging: Judging
     state: Callable[[], str]
+    pace: Pace | None = None
 
     def run(
         self, journal: Journal, plan: Plan | None = None, subject: Subject | None = None
     ) -> Ran:
         """Ask what is not done."""
-        given = subject or self.product
-        runner = Runner(given, self.judging, plan or Plan(), self.state, lambda *_: None)
+        given, plan = subject or self.product, plan or Plan()
+        pace = self.pace or Pace(plan.at_once)
+        runner = Runner(given, self.judging, plan, self.state, lambda *_: None, pace)
         return runner.run(self.suite.items, journal)
 
 
 @contextmanager
 def asking(
-    library: Library, suite: Suite, generator: Generator | None, kept: Path | None = None
+    library: Library,
+    suite: Suite,
+    generator: Generator | None,
+    kept: Path | None = None,
+    *,
+    pace: Pace | None = None,
+    judge: Generator | None = None,
 ) -> Iterator[Asking]:
-    """With what `generator` writes, or quoting; `kept` is the folder of earlier replies."""
-    transcript = Transcript(Replies(kept))
+    """With what `generator` writes, or quoting; `kept` is the folder of earlier replies.
+
+    `judge` is the model that judges; without it the product's own check does.
+    """
+    transcript = Transcript(Replies(kept), pace.refused if pace else unheard)
+    judges = [LlmJudge(transcript.wrap(judge), "llm")] if judge else [SupportJudge()]
     config = Config.model_validate({"embedding_model": "by hand", "max_retries": 0})
     with library.reader() as reader, library.reader() as other:
         wrapped = None if generator is None else transcript.wrap(generator)
@@ -79,7 +93,7 @@ def asking(
                     return str(state.snapshot.revision)
 
             product = Product(assistant, gold, transcript)
-            yield Asking(suite, product, Judging([SupportJudge()], transcript), revision)
+            yield Asking(suite, product, Judging(judges, transcript), revision, pace)
 
 
 def lines(folder: Path) -> list[dict[str, object]]:
@@ -149,7 +163,7 @@ def main(folder: str, file: str, log: str, seconds: str, bytes_: str) -> None:
     with writing(Path(folder), manifest(suite, Path(file)), resume=True) as journal:
         sys.stdout.write("ready\n")
         sys.stdout.flush()
-        Runner(subject, judging, Plan(), lambda: "", progress).run(suite.items, journal)
+        Runner(subject, judging, Plan(), lambda: "", progress, Pace(1)).run(suite.items, journal)
 
 
 if __name__ == "__main__":

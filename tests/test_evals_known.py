@@ -15,6 +15,8 @@ from evals.running.gold import names_of, resolve
 from evals.running.places import prepare
 from evals.suite import Item, Question, Suite
 from rag.config import Config, load
+from rag.corpus import Limits, find_files, read_papers
+from rag.corpus.records import Rejected
 from rag.errors import InputError
 from rag.index.catalog import Catalog
 from rag.schema import Paper
@@ -125,9 +127,12 @@ def test_every_gold_paper_of_the_scholars_is_in_the_collection_that_is_written(
     assert len(keys) == len(papers)
     assert {name for item in suite.items for name in item.asked.paper_ids} <= keys
     assert Counter(item.kind for item in suite.items) == {"expert": 108, "rubric": 110}
+    assert Counter(item.kind for item in suite.first(10).items) == {"expert": 5, "rubric": 5}
     rubric = next(item.asked.rubric for item in suite.items if item.kind == "rubric")
     assert sum(one.weight for one in rubric) < 1  # the rest is for length and style
-    assert all(len(paper["abstract"]) > 0 for paper in papers)
+    (source,) = find_files([file])
+    read = list(read_papers(source.content(Limits())))
+    assert [one for one in read if isinstance(one, Rejected)] == []
 
 
 def test_seeds_go_by_the_number_of_their_file() -> None:

@@ -24,7 +24,7 @@ from recorded import evals
 from rich.console import Console
 from runs import answered, report_of, run_folder, silent, suite_file
 
-from evals.record import Opinion, Reply
+from evals.record import Opinion, Reply, Span
 from evals.reporting import terminal
 from evals.reporting.beside import Beside, beside, is_better, word_diff
 from evals.reporting.markdown import markdown, text
@@ -33,6 +33,7 @@ from evals.reporting.plots import confident
 from evals.reporting.report import Report
 from evals.reporting.sheet import sheet
 from evals.reporting.svg import Frame, shares, strip, up_to
+from evals.scoring.measures import BY_NAME
 from evals.scoring.probabilities import reliability
 
 HOSTILE = (
@@ -210,6 +211,40 @@ def test_a_question_opens_to_all_that_happened(
         assert visit.complaints == []
 
 
+def test_what_the_product_tells_of_its_own_answer_stands_by_it(
+    browser: Browser, tmp_path: Path
+) -> None:
+    file = suite_file(tmp_path / "s.jsonl", {"question": "Do owls nest?"}, {"question": "When?"})
+    record = answered("q1", [NEST])
+    (claim,) = record.answer["claims"]
+    partly = {**claim, "verdict": "partly", "probability": 0.61, "reason": "“barns” is missing"}
+    told = {"kind": "yes_no", "confidence": 0.83, "coverage": {"checked": 56, "total": 57}}
+    record = replace(record, answer={**record.answer, **told, "claims": [partly]})
+    silence = silent("q2")
+    silence = replace(silence, answer={**silence.answer, "missing": "No paper gives the month."})
+    report = report_of(run_folder(tmp_path / "run", file, [record, silence]))
+    with visiting(browser, page(report), tmp_path) as visit:
+        answer = visit.page.locator("#s1 .body")
+        expect(answer).to_contain_text("taken for yes/no · confidence 0.83 · 56 of 57 papers")
+        expect(answer.locator(".claim > p").first).to_contain_text("partly (0.61) “barns” is")
+        expect(visit.page.locator("#s2")).to_contain_text("No paper gives the month.")
+
+
+def test_the_table_of_kinds_fits_a_laptop(browser: Browser, tmp_path: Path) -> None:
+    kinds = [f"unanswerable {n}" for n in range(6)]
+    known = {"answers": ["5"], "paper_ids": ["p1"], "evidence": []}
+    asked = [{"question": f"Q{n}?", "kind": kind, **known} for n, kind in enumerate(kinds)]
+    file = suite_file(tmp_path / "s.jsonl", *asked)
+    gold: dict[str, Any] = {"gold": {"p1": "p1"}, "gold_evidence": (Span("p1", 0, 5, "Owls "),)}
+    records = [answered(f"q{n}", [NEST], **gold) for n in range(1, 7)]
+    report = report_of(run_folder(tmp_path / "run", file, records))
+    assert len([name for name in report.summary.means if BY_NAME[name].unit == "share"]) >= 14
+    with visiting(browser, page(report), tmp_path) as visit:
+        table = visit.page.locator("#kinds .scroll")
+        assert table.evaluate("one => one.scrollWidth <= one.clientWidth")
+        expect(table.locator("tbody tr").first.locator("td").first).to_have_text("1")
+
+
 def test_the_list_is_searched_and_filtered(browser: Browser, owls: Path, tmp_path: Path) -> None:
     with visiting(browser, page(report_of(owls)), tmp_path) as visit:
         form = visit.page.locator("#filter")
@@ -331,7 +366,7 @@ def confidently(run: Path) -> Report:
     for one in report.scored:
         record = one.record
         if record is not None and one.item.id in given:
-            told = {**record.answer, "manifest": {"confidence": given[one.item.id]}}
+            told = {**record.answer, "confidence": given[one.item.id]}
             record = replace(record, answer=told)
         scored.append(replace(one, record=record))
     return replace(report, scored=tuple(scored))

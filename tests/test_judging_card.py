@@ -16,7 +16,7 @@ from fakes import Received, Script, ScriptedServer, streamed
 from evals.commands.estimates import estimate_command
 from evals.commands.judges import judge_card_command
 from evals.judging.card import Card, Judged, card_of, disagreements
-from evals.judging.labelled import Labelled, scifact
+from evals.judging.labelled import Labelled, scifact, stratified
 from evals.judging.labels import read_labels
 from evals.judging.panel import majority
 from evals.judging.protocol import Case, Label, Verdict
@@ -142,6 +142,25 @@ def test_intervals_are_wider_where_claims_share_a_paper() -> None:
         return found.high - found.low
 
     assert figures(20) > 2 * figures(200)
+
+
+@pytest.mark.parametrize(
+    ("labels", "n", "chosen"),
+    [
+        ("ssssccnn", 4, [0, 1, 4, 6]),  # 2 : 1 : 1, as all of them
+        ("ssssccnn", 8, [0, 1, 2, 3, 4, 5, 6, 7]),
+        ("nscsncsssn", 2, [0, 1]),  # shares of 1, .6 and .4: one whole, then the larger rest
+        ("sssssssssc", 3, [0, 1, 2]),
+    ],
+)
+def test_a_sample_has_each_label_in_its_share_and_the_first_of_each(
+    labels: str, n: int, chosen: list[int]
+) -> None:
+    names: dict[str, Label] = {"s": "support", "c": "contradict", "n": "neither"}
+    every = [
+        Labelled(str(place), Case("c", ()), names[one], "p") for place, one in enumerate(labels)
+    ]
+    assert [int(one.id) for one in stratified(every, n)] == chosen
 
 
 @needs_data

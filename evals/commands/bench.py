@@ -11,6 +11,7 @@ from evals import evidence, golden, ingest, latency, reembedding, retrieval, ret
 from evals.collection import load as load_collection
 from evals.commands import console, show
 from evals.commands.files import store, store_json
+from evals.commands.flags import Limit, Plot, Save, Seed
 from evals.stats import SEED
 from evals.systems import NAMES
 from rag.config import load
@@ -31,9 +32,9 @@ Data = Annotated[
 def ingest_command(
     sizes: Annotated[str, typer.Option("--sizes", help="Papers, by commas.")] = "1000,5000,20000",
     data: Annotated[Path | None, typer.Option("--data", help="Real papers; the seeds.")] = None,
-    seed: Annotated[int, typer.Option("--seed", help="Of the choice of sentences.")] = 0,
-    save: Annotated[Path | None, typer.Option("--save", help="Write the figures as JSON.")] = None,
-    plot: Annotated[Path | None, typer.Option("--plot", help="Draw the curves as SVG.")] = None,
+    seed: Seed = 0,
+    save: Save = None,
+    plot: Plot = None,
 ) -> None:
     """Index collections of growing size, made of the sentences of real papers."""
     source = ingest.Sentences.of(data or golden.ROOT / "seeds")
@@ -59,10 +60,10 @@ def retrieval_command(
     systems: Annotated[str, typer.Option("--systems", help="Names by commas.")] = ",".join(NAMES),
     data: Data = "scifact",
     split: Split = "test",
-    limit: Annotated[int | None, typer.Option("--limit", min=1, help="Only n queries.")] = None,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Of resampling and tests.")] = SEED,
+    limit: Limit = None,
+    seed: Seed = SEED,
     save: Annotated[Path | None, typer.Option("--save", help="Folder for runs and report.")] = None,
-    plot: Annotated[Path | None, typer.Option("--plot", help="Draw the means as SVG.")] = None,
+    plot: Plot = None,
     again: Annotated[
         Path | None, typer.Option("--from", help="Run nothing; report what was saved there.")
     ] = None,
@@ -98,7 +99,7 @@ def reembed_command(
         str, typer.Option("--model", help="The new embedding model.")
     ] = "paraphrase-minilm-l3-v2",
     sample: Annotated[int, typer.Option("--sample", min=30, help="Papers of the bridge.")] = 400,
-    save: Annotated[Path | None, typer.Option("--save", help="Write the figures as JSON.")] = None,
+    save: Save = None,
 ) -> None:
     """Change the embedding model under judged queries: old model, bridge, new model."""
     collection = load_collection(data, split)
@@ -123,9 +124,9 @@ def search_command(
     starts: Annotated[
         int, typer.Option("--starts", min=1, help="Processes whose first search is timed.")
     ] = 5,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Of the mixed papers.")] = 0,
-    save: Annotated[Path | None, typer.Option("--save", help="Write the figures as JSON.")] = None,
-    plot: Annotated[Path | None, typer.Option("--plot", help="Draw the curves as SVG.")] = None,
+    seed: Seed = 0,
+    save: Save = None,
+    plot: Plot = None,
 ) -> None:
     """Time searches in collections of growing size, alone, by stage, and several at once."""
     wanted = _sizes(sizes)
@@ -163,7 +164,7 @@ def evidence_command(
     chars: Annotated[
         int | None, typer.Option("--chars", help="evidence_chars; the setting.")
     ] = None,
-    save: Annotated[Path | None, typer.Option("--save", help="Write samples as JSON.")] = None,
+    save: Save = None,
 ) -> None:
     """How often a sentence that answers a golden question is among those an answer is made of."""
     items = golden.read_suite(golden.SUITE, [kind for kind in kinds.split(",") if kind])

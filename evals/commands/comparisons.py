@@ -10,6 +10,7 @@ import typer
 
 from evals import baseline as baselines
 from evals.commands import console
+from evals.commands.flags import Everything, JudgeName, Seed
 from evals.comparing import check_comparable, compare
 from evals.gating import Gate, gate
 from evals.margins import MARGIN, check_measure, parse
@@ -26,9 +27,6 @@ from rag.flags import AsJson, DataDir, print_json, settings
 Margin = Annotated[
     str, typer.Option("--margin", help="How much worse is no worse: 0.03, or name=0.02,…")
 ]
-JudgeName = Annotated[str | None, typer.Option("--judge", help="Whose opinions count.")]
-Seed = Annotated[int, typer.Option("--seed", min=0, help="Of resampling and tests.")]
-Everything = Annotated[bool, typer.Option("--all", help="Name every question.")]
 Names = Annotated[
     str, typer.Option("--measures", help="Names by commas; all shares with enough questions.")
 ]

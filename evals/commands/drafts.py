@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from evals.commands import console
+from evals.commands.flags import Seed
 from evals.drafting.asking import Draft, drafts, drawn
 from evals.drafting.checks import passes
 from evals.drafting.deciding import decide
@@ -67,7 +68,7 @@ def generate_command(
     llm: Llm = None,
     papers: Annotated[int, typer.Option("--papers", min=1, help="Drawn at random.")] = 10,
     per_paper: Annotated[int, typer.Option("--per-paper", min=1, max=10, help="Drafts.")] = 2,
-    seed: Annotated[int, typer.Option("--seed", help="Of the draw.")] = 0,
+    seed: Seed = 0,
     timeout: Annotated[float, typer.Option("--timeout", min=1, help="Seconds a paper.")] = 120.0,
     force: Force = False,
     data_dir: DataDir = None,

@@ -11,6 +11,7 @@ import typer
 
 from evals.commands import console
 from evals.commands.files import store, store_json
+from evals.commands.flags import Save, Seed
 from evals.judging.labelled import Split
 from evals.judging.labels import Line, read_labels, written
 from evals.judging.sentences import SYSTEMS, marked, picked
@@ -45,8 +46,8 @@ def estimate_command(
     given: Annotated[
         str, typer.Option("--given", help="Numbers of labels, by commas, without runs.")
     ] = "20,50,100,400",
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Of every choice at random.")] = SEED,
-    save: Annotated[Path | None, typer.Option("--save", help="Write all as JSON.")] = None,
+    seed: Seed = SEED,
+    save: Save = None,
     as_json: AsJson = False,
     data_dir: DataDir = None,
 ) -> None:

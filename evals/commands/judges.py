@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from evals.commands import console
 from evals.commands.files import store, store_json
+from evals.commands.flags import Cache, Limit, Plot, Save, Seed
 from evals.judging import card as cards
 from evals.judging import choice
-from evals.judging.labelled import Labelled, Split, scifact
+from evals.judging.labelled import Labelled, Split, scifact, stratified
 from evals.reporting import judge_card as shown
 from evals.running.transcript import Replies, Transcript
 from evals.scoring import ppi
@@ -32,16 +32,14 @@ def judge_card_command(
         str, typer.Option("--judges", help="By commas; several also make a panel.")
     ] = "support",
     split: Annotated[Split, typer.Option("--split", help="dev to report, train to tune.")] = "dev",
-    limit: Annotated[int | None, typer.Option("--limit", min=1, help="Only n claims.")] = None,
+    limit: Limit = None,
     labels: Annotated[
         int | None, typer.Option("--ppi", min=ppi.LEAST, help="What n labels and a judge tell.")
     ] = None,
-    cache: Annotated[
-        bool, typer.Option("--cache", help="Keep the models' replies, and use those kept.")
-    ] = False,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Of resampling.")] = SEED,
-    save: Annotated[Path | None, typer.Option("--save", help="Figures and cases as JSON.")] = None,
-    plot: Annotated[Path | None, typer.Option("--plot", help="Draw the figures as SVG.")] = None,
+    cache: Cache = False,
+    seed: Seed = SEED,
+    save: Save = None,
+    plot: Plot = None,
     as_json: AsJson = False,
     data_dir: DataDir = None,
     config_file: ConfigFile = None,
@@ -51,7 +49,9 @@ def judge_card_command(
     Examples: judge-card · judge-card --judges support,local --limit 60 · judge-card --ppi 50
     """
     config = settings(data_dir=data_dir, file=config_file).config
-    cases = scifact(split)[:limit]
+    cases = scifact(split)
+    if limit is not None and limit < len(cases):
+        cases = stratified(cases, limit)
     if labels is not None and labels > len(cases) - ppi.LEAST:
         raise UsageError(f"--ppi {labels} is too many", cause=f"of {len(cases)} labelled claims")
     wanted = [name.strip() for name in judges.split(",")]

@@ -11,6 +11,7 @@ import typer
 
 from evals import golden
 from evals.commands import console, show
+from evals.commands.flags import Limit
 from rag.terminal import counting
 
 SEARCH_MEASURES = ("first", "in5")
@@ -21,7 +22,7 @@ def golden_command(
     what: Annotated[Literal["search", "ask"], typer.Argument(help="What is measured.")],
     llm: Annotated[str, typer.Option("--llm", help="none, local or openai")] = "none",
     kinds: Annotated[str, typer.Option("--kinds", help="Only these, separated by commas.")] = "",
-    limit: Annotated[int | None, typer.Option("--limit", help="Only the first n.")] = None,
+    limit: Limit = None,
     save: Annotated[Path | None, typer.Option("--save", help="Write samples as JSONL.")] = None,
 ) -> None:
     """Run the golden questions on an index of the seeds made for this run."""

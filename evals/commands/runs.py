@@ -13,6 +13,7 @@ import typer
 
 from evals import known
 from evals.commands import console
+from evals.commands.flags import Cache, Everything, JudgeName, Limit
 from evals.judging import choice
 from evals.judging.alce import alce_of
 from evals.judging.inline import Judging
@@ -22,8 +23,9 @@ from evals.reporting import report as reports
 from evals.reporting import terminal as shown
 from evals.reporting.beside import Beside, beside
 from evals.reporting.files import write_all
-from evals.running.identity import manifest_of, run_of
+from evals.running.identity import AT_ONCE, manifest_of, run_of
 from evals.running.journal import MANIFEST, read_records, writing
+from evals.running.pace import Pace
 from evals.running.places import opened, prepare
 from evals.running.plan import Plan, Prices
 from evals.running.runner import Runner
@@ -33,17 +35,15 @@ from evals.suite import Suite
 from rag.config import Config
 from rag.errors import EXIT_PARTLY_FAILED, UsageError
 from rag.flags import AsJson, ConfigFile, DataDir, Llm, print_json, settings
-from rag.terminal import counting, err
+from rag.terminal import Counted, counting, err
 
 Out = Annotated[Path | None, typer.Option("--out", help="Folder of the run; a new one.")]
-Everything = Annotated[bool, typer.Option("--all", help="Show every measure.")]
-JudgeName = Annotated[str | None, typer.Option("--judge", help="Whose opinions count.")]
 
 
 def run_command(
     suite: Annotated[str, typer.Argument(help="Name or file of a suite.")],
     llm: Llm = None,
-    limit: Annotated[int | None, typer.Option("--limit", min=1, help="Only n questions.")] = None,
+    limit: Limit = None,
     repeats: Annotated[int, typer.Option("--repeats", min=1, help="Of each question.")] = 1,
     judges: Annotated[
         str, typer.Option("--judges", help="By commas; the first one counts. none: nobody.")
@@ -68,9 +68,7 @@ def run_command(
     new_run: Annotated[
         bool, typer.Option("--new-run", help="Begin another beside the one in --out.")
     ] = False,
-    cache: Annotated[
-        bool, typer.Option("--cache", help="Keep the models' replies, and use those kept.")
-    ] = False,
+    cache: Cache = False,
     everything: Everything = False,
     as_json: AsJson = False,
     data_dir: DataDir = None,
@@ -149,7 +147,8 @@ def _ask(setup: _Setup, *, resume: bool) -> None:
     config, suite, plan = setup.config, setup.suite, setup.plan
     if not any(item.answerable for item in suite.items):
         _notify(f"No question of {suite.name} has an answer: only abstention can be measured.")
-    transcript = Transcript(setup.replies)
+    pace = Pace(plan.at_once)
+    transcript = Transcript(setup.replies, pace.refused)
     with ExitStack() as stack:
         judges = choice.make(setup.judges, config, transcript)
         for judge in judges:
@@ -162,11 +161,21 @@ def _ask(setup: _Setup, *, resume: bool) -> None:
         manifest = run_of(suite, subject.digest, plan, judging.names, made_by)
         journal = stack.enter_context(writing(setup.folder, manifest, resume=resume))
         progress = stack.enter_context(counting("questions"))
-        runner = Runner(subject, judging, plan, subject.state, partial(progress, "asking"))
+        asking = partial(_asking, progress, pace)
+        runner = Runner(subject, judging, plan, subject.state, asking, pace)
         spent = sum(record.cost for record in read_records(setup.folder))
-        ran = runner.run(suite.items, journal, spent)
+        try:
+            ran = runner.run(suite.items, journal, spent)
+        finally:
+            journal.tell(AT_ONCE, pace.facts())
+    if pace.refusals:
+        _notify(f"{pace.told()}.")
     if ran.unasked:
         _notify(f"{ran.unasked} questions were not asked: {ran.reason}.")
+
+
+def _asking(progress: Counted, pace: Pace, done: int, total: int) -> None:
+    progress("asking", done, total, pace.told())
 
 
 def _notify(said: str) -> None:

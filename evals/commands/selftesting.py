@@ -11,7 +11,7 @@ from rich.table import Table
 from evals import known
 from evals.commands import console
 from evals.selftest.check import Outcome, Row, check
-from evals.selftest.damage import Change
+from evals.selftest.damage import Change, Mostly
 from evals.selftest.perfect import perfect
 from rag.errors import EXIT_PARTLY_FAILED
 from rag.flags import AsJson, print_json
@@ -47,6 +47,8 @@ def _show(outcome: Outcome) -> None:
 
 
 def _told(change: Change) -> str:
+    if isinstance(change, Mostly):
+        return f"{change.amount:+.4f}, {change.share:.0%} of it at least"
     return change if isinstance(change, str) else f"{change:+.4f}"
 
 

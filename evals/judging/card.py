@@ -44,6 +44,8 @@ class Judged:
 class Row:
     """One judge: its figures over the cases that it gave a label, those that it failed apart.
 
+    `refused` counts the cases that it was not to judge (see `evals.judging.planted`).
+
     `confusions` has a row for each label of people and a column for each of the judge, both in the
     order of `LABELS`. `seconds` is the median of a case, None for a panel.
     """
@@ -53,6 +55,7 @@ class Row:
     confusions: tuple[tuple[int, ...], ...]
     failed: int
     seconds: float | None
+    refused: int = 0
 
     @property
     def labelled(self) -> int:
@@ -131,13 +134,15 @@ def _row(name: str, every: Sequence[Judged], seed: int) -> Row:
     given = [one.verdicts[name].label for one in with_label]
     counts = agreement.confusions([one.labelled.label for one in with_label], given, LABELS)
     figures = _of_labels(counts, with_label, name, seed) if with_label else {}
+    refused = sum(bool(one.verdicts[name].refused) for one in every)
     seconds = [one.seconds[name] for one in every if name in one.seconds]
     return Row(
         name,
         {**figures, **_of_probabilities(with_label, name, seed)},
         tuple(tuple(int(cell) for cell in row) for row in counts),
-        len(every) - len(with_label),
+        len(every) - len(with_label) - refused,
         median(seconds) if seconds else None,
+        refused,
     )
 
 

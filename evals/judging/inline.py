@@ -35,6 +35,9 @@ class Judging:
         """The record with every judge's opinions; one that has no answer is as it was.
 
         `stop` ends what judges ask of a model; what they had not said then has failed.
+
+        Raises:
+            ModelError, RateLimited: as `Judge.judge`.
         """
         if record.ending != "answered":
             return record
@@ -95,7 +98,7 @@ def _of_statement(
     for number in cited:
         alone = _asked(judge, record, place, statement, (number,))
         yield alone
-        if alone.label != "support" and not alone.failure:
+        if alone.label != "support" and not (alone.failure or alone.refused):
             others = tuple(other for other in cited if other != number)
             yield _asked(judge, record, place, statement, others)
 
@@ -124,6 +127,7 @@ def _opinion(claim: int, citations: tuple[int, ...], verdict: Verdict) -> Opinio
         verdict.raw,
         verdict.failure,
         {name: one.label or "" for name, one in verdict.votes.items()},
+        verdict.refused,
     )
 
 

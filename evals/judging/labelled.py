@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -44,6 +44,24 @@ def scifact(split: Split) -> list[Labelled]:
     papers = {str(one["id"]): one for one in public("scifact", "corpus.jsonl")}
     claims = [one for one in public("scifact", "claims.jsonl") if one["split"] == split]
     return sorted((_labelled(one, papers) for one in claims), key=_by_hash)
+
+
+def stratified(cases: Sequence[Labelled], n: int) -> list[Labelled]:
+    """The first of each label, `n` in all, in the proportions that the labels have among all cases.
+
+    Each label gets the whole part of its share, and those with the largest remainders one more
+    (Hamilton's method), so that a few cases are as hard to guess as all. In their order.
+    """
+    places: dict[Label, list[int]] = {}
+    for place, one in enumerate(cases):
+        places.setdefault(one.label, []).append(place)
+    shares = {label: n * len(of) / len(cases) for label, of in places.items()}
+    sizes = {label: int(share) for label, share in shares.items()}
+    rest = sorted(shares, key=lambda label: sizes[label] - shares[label])
+    for label in rest[: n - sum(sizes.values())]:
+        sizes[label] += 1
+    chosen = {place for label, of in places.items() for place in of[: sizes[label]]}
+    return [one for place, one in enumerate(cases) if place in chosen]
 
 
 def _labelled(claim: Mapping[str, Any], papers: Mapping[str, Mapping[str, Any]]) -> Labelled:

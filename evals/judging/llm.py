@@ -7,11 +7,12 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from evals.judging.planted import planted
 from evals.judging.protocol import LABELS, Case, Criterion, Verdict
 from evals.judging.reading import HIGHEST, Unreadable, met, verdict
 from evals.scoring.statements import Passage
 from rag.answering.exchange import Completion, Generator, Request
-from rag.answering.faults import ContextTooSmall, SchemaUnsupported
+from rag.answering.faults import ContextTooSmall, RateLimited, SchemaUnsupported
 from rag.answering.prompting import render
 from rag.errors import AnswerIncomplete, ModelError, ServerError
 from rag.text import legible
@@ -59,9 +60,14 @@ class LlmJudge:
         return self._name
 
     def judge(self, case: Case) -> Verdict:
-        """See `Judge.judge`. Where nothing is cited nobody is asked: no text supports the claim."""
+        """See `Judge.judge`. Where nothing is cited nobody is asked: no text supports the claim.
+
+        Nor is anybody asked about a passage that looks planted, which the verdict then says.
+        """
         if not case.passages:
             return Verdict("neither", reason="there is no passage")
+        if refused := planted(case.passages):
+            return Verdict(None, refused=refused)
         parts = [("passage", _shown(one)) for one in case.passages]
         if case.question:
             parts.append(("question that the claim helps to answer", case.question))
@@ -95,6 +101,8 @@ class LlmJudge:
             except AnswerIncomplete as error:
                 raw.append(error.partial)
                 failure = str(error)
+            except RateLimited:
+                raise  # nothing is wrong with the case, and asked later it has a verdict
             except ServerError as error:
                 failure = str(error)
                 heard = bool(raw) or isinstance(error, ContextTooSmall)

@@ -44,9 +44,13 @@ class Panel:
 def majority(votes: Mapping[str, Verdict]) -> Verdict:
     """The label that more than half of the judges gave, those that failed counted among them.
 
-    Else there is none: a tie is no verdict, and a judge that failed has not agreed. The
-    probability is the mean of those that give one.
+    Else there is none: a tie is no verdict, and a judge that failed has not agreed. One that
+    refused has no vote, and where all did the panel refuses too. The probability is the mean of
+    those that give one.
     """
+    every, votes = votes, {name: one for name, one in votes.items() if not one.refused}
+    if every and not votes:
+        return Verdict(None, votes=every, refused=next(iter(every.values())).refused)
     by_label = {
         label: [name for name, one in votes.items() if one.label == label]
         for label in (*LABELS, None)
@@ -59,5 +63,5 @@ def majority(votes: Mapping[str, Verdict]) -> Verdict:
         if 2 * len(by_label[label]) > len(votes):
             given = [one.probability for one in votes.values() if one.label is not None]
             known = [probability for probability in given if probability is not None]
-            return Verdict(label, fmean(known) if known else None, told, raw, votes=votes)
-    return Verdict(None, raw=raw, failure=f"no majority: {told}", votes=votes)
+            return Verdict(label, fmean(known) if known else None, told, raw, votes=every)
+    return Verdict(None, raw=raw, failure=f"no majority: {told}", votes=every)

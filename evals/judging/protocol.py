@@ -36,7 +36,8 @@ class Verdict:
 
     `probability` is that of support, None where the judge gives none. `raw` is what it wrote,
     attempt by attempt. `votes` are the verdicts of which that of a panel is made. A failure is
-    never a label: whoever averages leaves it out and counts it.
+    never a label: whoever averages leaves it out and counts it. So is `refused`: why the case was
+    not judged at all, by rule (see `evals.judging.planted`).
     """
 
     label: Label | None
@@ -45,6 +46,7 @@ class Verdict:
     raw: tuple[str, ...] = ()
     failure: str = ""
     votes: Mapping[str, Self] = field(default_factory=dict)
+    refused: str = ""
 
 
 class Judge(Protocol):
@@ -55,9 +57,10 @@ class Judge(Protocol):
         """What a report calls it; two judges that may differ have different names."""
 
     def judge(self, case: Case) -> Verdict:
-        """A verdict, or a failure told in it.
+        """A verdict, or a failure or a refusal told in it.
 
         Raises:
+            RateLimited: its server has too much to do; the case can be judged later.
             ModelError: the judge cannot be used at all, now or for any case.
         """
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from evals.judging.planted import paper_of
 from evals.judging.protocol import Case, Label, Verdict
 from evals.scoring.statements import Passage
 from rag.answering.support import Pinned, judge
-from rag.schema import Evidence, Paper, Sentence
-from rag.text import split_sentences
+from rag.schema import Evidence
 
 _LABELS: dict[str, Label] = {"supported": "support", "contradicted": "contradict"}
 
@@ -28,11 +28,8 @@ class SupportJudge:
 
 def pinned(passage: Passage) -> list[Pinned]:
     """The sentences of a passage that are relied on, all where none is named."""
-    text = passage.text
-    places = split_sentences(text)
-    sentences = tuple(Sentence(text[start:end], start, end) for start, end in places)
-    paper = Paper(passage.paper_id, "", 0, 0, text, passage.title, False, sentences)
-    relied_on = passage.sentences or tuple(sentence.text for sentence in sentences)
+    paper = paper_of(passage)
+    relied_on = passage.sentences or tuple(sentence.text for sentence in paper.sentences)
     return [
         (paper, Evidence(paper.id, place, one, 0, len(one), 0.0))
         for place, one in enumerate(relied_on)

@@ -25,6 +25,9 @@ def lines(card: Card, every: Sequence[Judged]) -> Iterator[str]:
         f"{told}{card.n} labelled claims; always the most frequent label: accuracy "
         f"{card.most_frequent:.2f}"
     )
+    for row in card.rows:
+        if row.refused:
+            yield f"{row.judge} was not to judge {row.refused}, whose abstracts look planted"
     if card.alpha:
         differ = sum(1 for _ in disagreements(every))
         yield (
@@ -123,6 +126,7 @@ def _row(row: Row) -> dict[str, Any]:
     return {
         "labelled": row.labelled,
         "failed": row.failed,
+        "refused": row.refused,
         "valid": row.valid,
         "seconds": row.seconds,
         "figures": {name: asdict(mean) for name, mean in row.figures.items()},
@@ -146,6 +150,7 @@ def _case(one: Judged, differ: bool) -> dict[str, Any]:
                 "probability": verdict.probability,
                 "reason": verdict.reason,
                 "failure": verdict.failure,
+                "refused": verdict.refused,
                 "raw": list(verdict.raw) if name in one.seconds else [],
                 "seconds": one.seconds.get(name),
             }

@@ -24,12 +24,14 @@ _NOTHING = "\u200b"  # between a sign and what it would call
 
 
 def markdown(report: Report, since: Beside | None = None) -> str:
-    """Headline, means, what changed, and the questions that failed."""
+    """Headline, means, what changed, and the questions that failed or were not judged."""
+    failed = [one for one in report.scored if one.outcome == "failed"]
     parts = [
         _headline(report),
         _with_changes(since) if since else _means(report),
         _moves(report, since) if since else "",
-        _failed(report.scored),
+        _listed("answer", "not judged", [(o, o.refused) for o in report.scored if o.refused]),
+        _listed("question", "failed", [(o, o.reason) for o in failed]),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -123,11 +125,11 @@ def _moved(report: Report, since: Beside) -> Iterator[tuple[bool, Sequence[str]]
                 yield is_better(name, moves[name]), (_asked(one), name, change)
 
 
-def _failed(scored: Iterable[Scored]) -> str:
-    rows = [(_asked(one), text(one.reason)) for one in scored if one.outcome == "failed"]
+def _listed(what: str, how: str, reasons: Sequence[tuple[Scored, str]]) -> str:
+    rows = [(_asked(one), text(reason)) for one, reason in reasons]
     if not rows:
         return ""
-    return _folded(f"{forms.count(len(rows), 'question')} failed", ("question", "why"), rows)
+    return _folded(f"{forms.count(len(rows), what)} {how}", ("question", "why"), rows)
 
 
 def _folded(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -141,9 +141,8 @@ def confident(report: Report) -> list[tuple[float, bool]]:
 
 def _confidence(record: Record, judge: str) -> float | None:
     """The writer's own; else the judge's least probability of support over the claims."""
-    own = record.answer.get("manifest", {}).get("confidence")
-    if own is not None:
-        return float(own)
+    if record.confidence is not None:
+        return record.confidence
     said = [one.probability for one in record.opinions.get(judge, ())]
     known = [one for one in said if one is not None]
     return min(known) if known and len(known) == len(said) else None

@@ -90,6 +90,7 @@ def as_json(report: Report) -> dict[str, Any]:
         "silence_auroc": summary.silence_auroc,
         "citations": asdict(summary.citations) if summary.citations else None,
         "consistency": _means(summary.consistency),
+        "refused": {one.item.id: one.refused for one in report.scored if one.refused},
         "identity": dict(report.manifest.identity),
     }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from evals.record import Opinion, Record, Span
 from evals.reporting.beside import Beside, is_better, moved, word_diff
@@ -28,10 +29,15 @@ class Relied:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A claim of an answer, what it cites, and what each judge said of it."""
+    """A claim of an answer, what it cites, what the product's own check and each judge said of it.
+
+    `verdict`, `probability` and `reason` are the product's; empty or None where it gives none.
+    """
 
     text: str
     verdict: str
+    probability: float | None
+    reason: str
     relied: tuple[Relied, ...]
     unknown: tuple[int, ...]
     opinions: tuple[tuple[str, Opinion], ...]
@@ -90,6 +96,17 @@ class Sample:
             for one in of
             if judge.endswith(_ON_RUBRIC) and one.claim < len(rubric)
         ]
+
+    @property
+    def about(self) -> list[str]:
+        """What the product tells of its answer beside the text."""
+        answer = self.record.answer
+        told = [f"taken for {kind}"] if (kind := answer.get("kind", "").replace("_", "/")) else []
+        if self.record.confidence is not None:
+            told.append(f"confidence {self.record.confidence:.2f}")
+        if looked := answer.get("coverage"):
+            told.append(f"{looked['checked']} of {looked['total']} papers looked at")
+        return told
 
     @property
     def answer(self) -> str:
@@ -159,14 +176,22 @@ def _claims(record: Record) -> Iterator[Said]:
             for number in statement.known
             for passage in passages_of(record, place, (number,))
         )
-        verdict = str(claims[place]["verdict"]) if place < len(claims) else ""
+        made: Mapping[str, Any] = claims[place] if place < len(claims) else {}
         opinions = tuple(
             (judge, one)
             for judge, of in record.opinions.items()
             for one in of
             if one.claim == place and not judge.endswith(_ON_RUBRIC)
         )
-        yield Said(statement.text, verdict, relied, statement.unknown, opinions)
+        yield Said(
+            statement.text,
+            str(made.get("verdict", "")),
+            made.get("probability"),
+            str(made.get("reason", "")),
+            relied,
+            statement.unknown,
+            opinions,
+        )
 
 
 def _given(record: Record) -> Iterator[Given]:

@@ -27,7 +27,7 @@ def sheet(report: Report) -> str:
             plain(one.item.kind),
             int(one.item.answerable),
             one.outcome,
-            plain(one.reason),
+            plain(one.reason or (f"not judged: {one.refused}" if one.refused else "")),
         ]
         writer.writerow([*about, *(_number(one.values.get(name)) for name in names)])
     return written.getvalue()

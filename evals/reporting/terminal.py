@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from rich.table import Table
@@ -13,9 +13,10 @@ from evals.reporting.beside import Beside
 from evals.reporting.forms import shown as shown
 from evals.reporting.report import Report
 from evals.scoring.measures import BY_NAME
+from evals.scoring.scored import Scored
 from evals.stats import Mean
 
-_FAILED = 10  # failures that are named
+_NAMED_AT_MOST = 10  # questions that failed, and that were refused
 _NAMED = 3  # questions that changed, of each measure
 _ABREAST = 8  # measures in one table of 100 columns
 _KINDS = 6  # beside each other, where there are more measures
@@ -63,11 +64,23 @@ def lines(
         )
     for name, mean in report.summary.consistency.items():
         yield f"{name}: {mean}"
-    failed = [one for one in report.scored if one.outcome == "failed"]
-    for one in failed if everything else failed[:_FAILED]:
-        yield f"failed: {one.item.id}: {one.reason}"
-    if len(failed) > _FAILED and not everything:
-        yield f"… and {len(failed) - _FAILED:,} more that failed; --all names them."
+    most = None if everything else _NAMED_AT_MOST
+    refused = {_id(one): one.refused for one in report.scored if one.refused}
+    yield from _named("refused", refused, most)
+    failed = {_id(one): one.reason for one in report.scored if one.outcome == "failed"}
+    yield from _named("failed", failed, most)
+
+
+def _id(one: Scored) -> str:
+    return f"{one.item.id}, repeat {one.repeat}" if one.repeat else one.item.id
+
+
+def _named(how: str, reasons: Mapping[str, str], most: int | None) -> Iterator[str]:
+    """Questions and why, the first so many."""
+    for item, reason in list(reasons.items())[:most]:
+        yield f"{how}: {item}: {reason}"
+    if most is not None and len(reasons) > most:
+        yield f"… and {len(reasons) - most:,} more that {how}; --all names them."
 
 
 def _chosen(since: Beside, *, everything: bool) -> Comparison:

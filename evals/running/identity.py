@@ -21,6 +21,7 @@ from rag.config import Config
 from rag.models.catalogue import find_model
 
 PACKAGES = ("askpapers", "chromadb", "llama-index-core", "numpy", "openai", "openvino", "xllamacpp")
+AT_ONCE = "questions at once"
 _SECRETS = {"openai_api_key", "embedding_api_key", "data_dir", "weights_dir", "vectors_options"}
 
 
@@ -55,7 +56,7 @@ def run_of(suite: Suite, index: str, plan: Plan, judges: Sequence[str], by: Mani
         "judges": list(judges),
         **by.identity,
     }
-    bounds = {"seconds for a question": plan.timeout, "questions at once": plan.at_once}
+    bounds = {"seconds for a question": plan.timeout, AT_ONCE: plan.at_once}
     return Manifest(identity, {**by.facts, **bounds})
 
 

@@ -79,6 +79,11 @@ class Journal:
                     remedy="Make room and go on with --resume.",
                 ) from error
 
+    def tell(self, name: str, value: object) -> None:
+        """Add a fact to the manifest: how it went, which nobody knew when the run began."""
+        manifest = read_manifest(self.folder)
+        _write(self.folder, Manifest(manifest.identity, {**manifest.facts, name: value}))
+
 
 @contextmanager
 def writing(folder: Path, manifest: Manifest, *, resume: bool) -> Iterator[Journal]:
@@ -184,6 +189,10 @@ def _begin(folder: Path, manifest: Manifest) -> None:
             remedy="Name another --out.",
         )
     samples.touch()  # its name is on the disk with that of the manifest
+    _write(folder, manifest)
+
+
+def _write(folder: Path, manifest: Manifest) -> None:
     value = {"identity": manifest.identity, "facts": manifest.facts}
     write_durably(folder / MANIFEST, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
 

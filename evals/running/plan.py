@@ -25,8 +25,22 @@ class Prices:
 
 
 @dataclass(frozen=True, slots=True)
+class Asking:
+    """A question that stands in line, for the n-th time counted from 0.
+
+    Where a server refused it before, `refusal` says how, and `answered` is the answer if it was
+    only not judged.
+    """
+
+    item: Item
+    repeat: int
+    answered: Record | None = None
+    refusal: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
-    """`repeats` of each question, `at_once` of them at a time, each for `timeout` seconds at most.
+    """`repeats` of each question, up to `at_once` at a time, each for `timeout` seconds at most.
 
     No question is begun once the run has cost `max_cost` dollars; None: whatever it costs.
     """
@@ -37,13 +51,11 @@ class Plan:
     max_cost: float | None = None
     prices: Prices = Prices()
 
-    def askings(
-        self, items: Iterable[Item], done: frozenset[tuple[str, int]]
-    ) -> Iterator[tuple[Item, int]]:
+    def askings(self, items: Iterable[Item], done: frozenset[tuple[str, int]]) -> Iterator[Asking]:
         """What is still to be asked: all questions once, then all again."""
         every = list(items)
         for repeat in range(self.repeats):
-            yield from ((item, repeat) for item in every if (item.id, repeat) not in done)
+            yield from (Asking(item, repeat) for item in every if (item.id, repeat) not in done)
 
     def priced(self, record: Record) -> Record:
         """A record with what it cost."""

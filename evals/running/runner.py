@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import closing, contextmanager
@@ -11,9 +12,11 @@ from dataclasses import dataclass, replace
 from evals.judging.inline import Judging
 from evals.record import Record
 from evals.running.journal import Journal
-from evals.running.plan import Plan, Purse
+from evals.running.pace import Pace
+from evals.running.plan import Asking, Plan, Purse
 from evals.running.subject import Subject
 from evals.suite import Item
+from rag.answering.faults import RateLimited
 from rag.answering.stop import Stop
 from rag.errors import IndexUnusable, ModelError
 
@@ -40,6 +43,7 @@ class Runner:
         plan: Plan,
         state: Callable[[], str],
         progress: Callable[[int, int], None],
+        pace: Pace,
     ) -> None:
         """`state` names the content of the index: a run is of one and the same."""
         self._subject = subject
@@ -47,6 +51,7 @@ class Runner:
         self._plan = plan
         self._state = state
         self._progress = progress
+        self._pace = pace
         self._stops = _Stops()
 
     def run(self, items: Sequence[Item], journal: Journal, spent: float = 0.0) -> Ran:
@@ -54,7 +59,8 @@ class Runner:
 
         Raises:
             IndexUnusable: the index is not there, or has changed since the run began.
-            ModelError: the model cannot be used; what was answered is kept.
+            ModelError: the model cannot be used, or its server refuses however little is asked
+                of it; what was answered is kept.
             ResourceError: this machine has no room for a record.
         """
         waiting = list(self._plan.askings(items, journal.done))
@@ -69,37 +75,63 @@ class Runner:
         left = len(waiting) - asked
         return Ran(asked, purse.spent, left, purse.told() if left else "")
 
-    def _records(
-        self, waiting: Sequence[tuple[Item, int]], purse: Purse
-    ) -> Generator[Record, None, None]:
-        """Records as they are done; no more questions are begun than are asked at once."""
-        pool = ThreadPoolExecutor(self._plan.at_once)
+    def _records(self, waiting: Sequence[Asking], purse: Purse) -> Generator[Record, None, None]:
+        """Records as they are done; what was refused for the crowd stands in line again."""
+        pool, pace = ThreadPoolExecutor(self._plan.at_once), self._pace
         state = self._state()
-        running: set[Future[Record]] = set()
-        left = iter(waiting)
+        running: set[Future[Record | Asking]] = set()
+        left = deque(waiting)
         try:
-            while True:
-                while len(running) < self._plan.at_once and purse.is_open():
-                    following = next(left, None)
-                    if following is None:
-                        break
-                    running.add(pool.submit(self._record, *following, state))
+            while running or (left and purse.is_open()):
+                while left and pace.has_room and purse.is_open():
+                    pace.begin()
+                    running.add(pool.submit(self._asked, left.popleft(), state))
                 if not running:
-                    return
-                done, running = wait(running, return_when=FIRST_COMPLETED)
-                # What is done is kept before a failure ends the run.
-                for future in sorted(done, key=lambda one: one.exception() is not None):
-                    yield future.result()
+                    pace.pause()
+                    continue
+                until = pace.left if left else 0.0
+                done, running = wait(running, until or None, FIRST_COMPLETED)
+                for record in self._ended(done):
+                    if isinstance(record, Asking):
+                        left.appendleft(record)
+                    else:
+                        yield record
         finally:
             self._stops.give()  # after an interruption nobody waits for a model
             pool.shutdown(cancel_futures=True)
 
-    def _record(self, item: Item, repeat: int, state: str) -> Record:
-        self._check(state)
-        with self._stops.new() as stop:
-            record = self._bounded(item, repeat, stop)
-            self._check(state)
-            judged = self._judging.judge(record, item.asked.rubric, stop)
+    def _ended(self, done: set[Future[Record | Asking]]) -> Iterator[Record | Asking]:
+        """What came of questions that have ended; what is done comes before a failure.
+
+        Raises:
+            RateLimited: so many were refused in a row that the server will not have them.
+        """
+        for future in sorted(done, key=lambda one: one.exception() is not None):
+            ended = future.result()
+            if isinstance(ended, Record):
+                clean = not any(reply.refusals for reply in ended.replies)
+                self._pace.end(refused=False, clean=clean)
+                yield ended
+                continue
+            self._pace.end(refused=True, clean=False)
+            if self._pace.is_hopeless:
+                raise RateLimited(
+                    "The model cannot be used", cause=ended.refusal, remedy="Go on with --resume."
+                )
+            yield ended
+
+    def _asked(self, asking: Asking, state: str) -> Record | Asking:
+        """The record of a question; or what is still to do, where a server refused it."""
+        record = asking.answered
+        try:
+            with self._stops.new() as stop:
+                if record is None:
+                    self._check(state)
+                    record = self._bounded(asking.item, asking.repeat, stop)
+                    self._check(state)
+                judged = self._judging.judge(record, asking.item.asked.rubric, stop)
+        except RateLimited as error:
+            return replace(asking, answered=record, refusal=str(error))
         return self._plan.priced(judged)
 
     def _check(self, state: str) -> None:

@@ -13,6 +13,7 @@ from evals.running.transcript import Transcript
 from evals.suite import Item
 from rag import Answer, Assistant, ClaimMade, Done, jsonform
 from rag.answering.conversation import Conversation
+from rag.answering.faults import RateLimited
 from rag.answering.stop import Stop
 from rag.errors import AskPapersError, IndexUnusable, ModelError, ResourceError
 from rag.schema import Paper
@@ -26,6 +27,7 @@ class Subject(Protocol):
 
         Raises:
             IndexUnusable, ResourceError: no further question can be answered either.
+            RateLimited: a server refused because too much is asked of it; ask again later.
         """
 
 
@@ -57,6 +59,16 @@ def _broke_off(record: Record, replies: Sequence[Reply]) -> bool:
 def _turn(item: Item, repeat: int) -> tuple[int, str, tuple[str, ...]]:
     """What a conversation up to and with a question is known by."""
     return repeat, item.asked.persona, (*item.earlier, item.asked.question)
+
+
+def _check_unrefused(replies: Sequence[Reply]) -> None:
+    """See that no help with an answer was refused: it would have been another answer.
+
+    Raises:
+        RateLimited: some was.
+    """
+    if any(one.refusals and one.finish == "broken" and not one.text for one in replies):
+        raise RateLimited("The server limits the rate of requests")
 
 
 class Product:
@@ -97,13 +109,14 @@ class Product:
                 started = self._clock()
                 heard = self._heard(item, before, stop)
                 self._played[_turn(item, repeat)] = before.after(heard.answer)
-            except (IndexUnusable, ResourceError):
+            except (IndexUnusable, ResourceError, RateLimited):
                 raise
             except Exception as error:  # a fault of ours fails a question and not the run
                 silent = isinstance(error, ModelError) and not any(one.text for one in replies)
                 times = Times(self._clock() - started)
                 record = replace(record, reason=_told(error), reached=not silent, times=times)
             else:
+                _check_unrefused(replies)
                 record = self._recorded(record, heard, before)
         if record.ending == "answered" and _broke_off(record, replies):
             record = replace(record, ending="failed", reason=str(record.answer["note"]))

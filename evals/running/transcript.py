@@ -11,7 +11,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from evals.record import Reply
-from rag.answering.exchange import Completion, Generator, Request, silent
+from rag.answering.exchange import Around, Completion, Generator, Request, silent, unheard
 from rag.answering.stop import Stop
 from rag.index.disk import write_durably
 
@@ -39,7 +39,8 @@ class Replies:
     def keep(self, key: str, reply: Reply) -> None:
         """Store a reply, whole or not at all."""
         if self._folder is not None:
-            text = json.dumps(asdict(replace(reply, cached=True)), ensure_ascii=False)
+            kept = replace(reply, cached=True, refusals=0)
+            text = json.dumps(asdict(kept), ensure_ascii=False)
             with self._writing:
                 self._folder.mkdir(parents=True, exist_ok=True)
                 write_durably(self._folder / f"{key}.json", text)
@@ -64,8 +65,10 @@ class Transcript:
     A question is asked and answered within one thread, so that several can be asked at once.
     """
 
-    def __init__(self, kept: Replies) -> None:
+    def __init__(self, kept: Replies, limited: Callable[[float | None], None] = unheard) -> None:
+        """`limited` hears of refusals as `Request.limited` does, whatever is asked."""
         self._kept = kept
+        self._limited = limited
         self._here = threading.local()
 
     @contextmanager
@@ -94,8 +97,8 @@ class Transcript:
             yield known.text
             yield _again(known)
             return
-        listener = _Listener(heard, inner.name, prompt)
-        request = replace(request, stop=heard.stop) if heard.stop else request
+        listener = _Listener(heard, inner.name, prompt, self._limited)
+        request = replace(request, limited=listener.limited, stop=heard.stop or request.stop)
         try:
             for piece in inner.stream(request, notify):
                 listener.hear(piece)
@@ -109,10 +112,14 @@ class Transcript:
 class _Listener:
     """Puts one reply together, whether it ends well or not."""
 
-    def __init__(self, heard: Heard, model: str, prompt: str) -> None:
+    def __init__(
+        self, heard: Heard, model: str, prompt: str, pass_on: Callable[[float | None], None]
+    ) -> None:
         self._heard = heard
         self._model = model
         self._prompt = prompt
+        self._pass_on = pass_on
+        self._refusals = 0
         self._text: list[str] = []
         self._completion: Completion | None = None
 
@@ -121,6 +128,10 @@ class _Listener:
             self._completion = piece
         else:
             self._text.append(piece)
+
+    def limited(self, seconds: float | None) -> None:
+        self._refusals += 1
+        self._pass_on(seconds)
 
     def end(self) -> Reply:
         done = self._completion or Completion("unknown", None, None, 0.0, self._model)
@@ -133,37 +144,24 @@ class _Listener:
             done.prompt_tokens,
             done.completion_tokens,
             done.seconds,
+            refusals=self._refusals,
         )
         self._heard.replies.append(reply)
         return reply
 
 
-class _Overheard:
+class _Overheard(Around):
     """A generator whose words are recorded."""
 
     def __init__(self, inner: Generator, transcript: Transcript) -> None:
-        self._inner = inner
+        super().__init__(inner)
         self._transcript = transcript
-
-    @property
-    def name(self) -> str:
-        """As the generator behind it."""
-        return self._inner.name
-
-    @property
-    def structured(self) -> bool:
-        """As the generator behind it."""
-        return self._inner.structured
 
     def stream(
         self, request: Request, notify: Callable[[str], None] = silent
     ) -> Iterator[str | Completion]:
         """See `Generator.stream`."""
         return self._transcript.stream(self._inner, request, notify)
-
-    def close(self) -> None:
-        """Close the generator behind it."""
-        self._inner.close()
 
 
 def _again(reply: Reply) -> Completion:

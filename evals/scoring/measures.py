@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from typing import Literal
 
 from evals import metrics
@@ -37,6 +38,17 @@ class Asked:
     def disclosed(self) -> bool:
         """Whether the answer is that an AI system answers, which cites nothing."""
         return "disclosed" in self.record.answer.get("manifest", {})
+
+    @property
+    def refused(self) -> str:
+        """Why the judge was not asked about all of it; empty where it was.
+
+        Then nothing that rests on the judge can be said of the answer as a whole.
+        """
+        every = chain.from_iterable(
+            self.record.opinions.get(f"{self.judge}{of}", ()) for of in ("", "/conversation")
+        )
+        return next((one.refused for one in every if one.refused), "")
 
     @property
     def abstained(self) -> bool:
@@ -123,12 +135,13 @@ def decided(asked: Asked) -> float | None:
 def citations_of(asked: Asked) -> Cited | None:
     """Recall and precision of the citations.
 
-    None for an abstention, which is counted apart, for a disclosure, and where nobody judged.
+    None for an abstention, which is counted apart, for a disclosure, and where nobody judged or the
+    judge refused.
 
     Raises:
         Unjudged: the judge failed on something that they need.
     """
-    if asked.abstained or asked.disclosed or not asked.judge:
+    if asked.abstained or asked.disclosed or not asked.judge or asked.refused:
         return None
     opinions = asked.record.opinions.get(asked.judge, ())
     return cited(statements_of(asked.record), entailment(opinions))
@@ -209,7 +222,7 @@ def _is_cached(record: Record) -> bool:
 
 
 def _share_of(asked: Asked, label: str) -> float | None:
-    if asked.abstained:
+    if asked.abstained or asked.refused:
         return None
     whole = _whole(asked)
     if failures := [one.failure for one in whole if one.failure]:

@@ -26,7 +26,10 @@ MOST_FAILED = 0.05  # share of the questions beyond which a run is invalid
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """One asking of a question: its outcome, why, and the measures that it has a value for."""
+    """One asking of a question: its outcome, why, and the measures that it has a value for.
+
+    `refused` says why the judge was not to judge it, so that it has no figures of the judge's.
+    """
 
     item: Item
     repeat: int
@@ -35,6 +38,7 @@ class Scored:
     reason: str = ""
     record: Record | None = None
     cited: Cited | None = None
+    refused: str = ""
 
     @property
     def cluster(self) -> str:
@@ -49,6 +53,8 @@ class Summary:
 
     `kinds` holds the means by kind of question. `failed` is the share of askings that failed; more
     than 5% and the run is not `valid`. `consistency` is over repeats and other wordings, by name.
+    `refused` counts answers that the judge was not to judge: all of them that does not rest on the
+    judge is scored.
     """
 
     outcomes: Mapping[Outcome, int]
@@ -58,6 +64,7 @@ class Summary:
     silence_auroc: float | None
     citations: Overall | None
     consistency: Mapping[str, Mean]
+    refused: int = 0
 
     @property
     def asked(self) -> int:
@@ -114,6 +121,7 @@ def summarise(scored: Sequence[Scored], seed: int) -> Summary:
         silence_auroc(decided),
         overall(cited) if (cited := [o.cited for o in used if o.cited is not None]) else None,
         {name: mean(values, seed) for name, values in consistency(used).items()},
+        sum(bool(one.refused) for one in scored),
     )
 
 
@@ -152,7 +160,7 @@ def _scored(
     except Unjudged as error:
         return Scored(item, repeat, "failed", {}, f"{judge or 'nobody'}: {error}", record)
     outcome: Outcome = "abstained" if asked.abstained else "scored"
-    return Scored(item, repeat, outcome, values, "", record, cited)
+    return Scored(item, repeat, outcome, values, "", record, cited, asked.refused)
 
 
 def _values(asked: Asked, measures: Sequence[Measure]) -> Iterator[tuple[str, float]]:
@@ -165,9 +173,9 @@ def _values(asked: Asked, measures: Sequence[Measure]) -> Iterator[tuple[str, fl
 def silence_auroc(scored: Sequence[Scored]) -> float | None:
     """How well the writer's own confidence tells questions with an answer from those without."""
     known = [
-        (float(one.record.answer["manifest"]["confidence"]), one.item.answerable)
+        (one.record.confidence, one.item.answerable)
         for one in scored
-        if one.record is not None and "confidence" in one.record.answer.get("manifest", {})
+        if one.record is not None and one.record.confidence is not None
     ]
     return auroc([c for c, _ in known], [a for _, a in known]) if known else None
 

@@ -14,7 +14,7 @@ from evals.scoring.abstention import silence
 from evals.scoring.measures import BY_NAME, MEASURES, Measure
 from evals.scoring.scored import Scored, consistency, per_item, score, silence_auroc
 from evals.selftest.cases import cases_of
-from evals.selftest.damage import DAMAGE, Change, Damage
+from evals.selftest.damage import DAMAGE, Change, Damage, Mostly
 from evals.selftest.perfect import REPEATS
 from evals.suite import Item
 
@@ -40,6 +40,8 @@ class Row:
             return self.seen < -_WITHIN
         if self.expected == "up":
             return self.seen > _WITHIN
+        if isinstance(self.expected, Mostly):
+            return self.expected.share <= self.seen / self.expected.amount <= 1 + _WITHIN
         return abs(self.seen - self.expected) <= _WITHIN
 
 

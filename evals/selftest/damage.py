@@ -17,8 +17,19 @@ from evals.selftest import cases as of
 from evals.selftest.cases import Case, Done, answerable, half, swapped
 from evals.selftest.perfect import REPEATS, abstention
 
-Change = float | Literal["up", "down"]
+
+@dataclass(frozen=True, slots=True)
+class Mostly:
+    """An amount of which a check that misses some sees at least `share`, and never more."""
+
+    amount: float
+    share: float
+
+
+Change = float | Mostly | Literal["up", "down"]
 """By how much a figure moves, or which way where the amount is not known."""
+
+_NEGATIONS = 0.7  # share of the negations that the product's check is held to find
 
 _SHUFFLE = 20_261_130
 _CITED = ("citation recall", "citation precision", "faithful")
@@ -94,9 +105,9 @@ def negation_added(cases: Sequence[Case]) -> Damaged:
 
     done = half(cases, lambda case: not case.denies, deny)
     part = sum(1 / len(case.claims) for case in done.cases) / answerable(cases)
-    return Damaged(
-        done.records, {"contradicted": part, **dict.fromkeys(_CITED, -part), "token F1": "down"}
-    )
+    less = dict.fromkeys(_CITED, Mostly(-part, _NEGATIONS))
+    more = Mostly(part, _NEGATIONS)
+    return Damaged(done.records, {"contradicted": more, **less, "token F1": "down"})
 
 
 def unsupported_appended(cases: Sequence[Case]) -> Damaged:
@@ -175,7 +186,7 @@ def wrongly_answered(cases: Sequence[Case]) -> Damaged:
     given = next(case for case in cases if case.item.answerable).records[0]
 
     def talk(record: Record) -> Record:
-        answer = {**given.answer, "manifest": record.answer["manifest"]}
+        answer = {**given.answer, "confidence": record.answer["confidence"]}
         return replace(record, ending="answered", answer=answer, papers=given.papers)
 
     moved = [of.each(case, talk) for case in alone[::2]]
@@ -201,8 +212,9 @@ def confidence_turned(cases: Sequence[Case]) -> Damaged:
     """The writer is the surer the less it can answer."""
 
     def turn(record: Record) -> Record:
-        sure = 1 - record.answer["manifest"]["confidence"]
-        return replace(record, answer={**record.answer, "manifest": {"confidence": sure}})
+        return replace(
+            record, answer={**record.answer, "confidence": 1 - record.answer["confidence"]}
+        )
 
     moved = [of.each(case, turn) for case in cases]
     return Damaged(of.merged(cases, moved), {"AUROC of confidence": -1.0})

@@ -11,6 +11,7 @@ from pathlib import Path
 from evals.judging.inline import Judging
 from evals.record import Reply
 from evals.running.journal import Journal, read_lines
+from evals.running.pace import Pace
 from evals.running.places import Place, opened
 from evals.running.plan import Plan
 from evals.running.runner import Runner
@@ -78,7 +79,8 @@ class Trials:
         with opened(places, self.transcript, self.notify) as (subject, _):
             progress = partial(self.progress, label)
             judging = Judging((), self.transcript)
-            Runner(subject, judging, self.plan, subject.state, progress).run(items, journal)
+            pace = Pace(self.plan.at_once)
+            Runner(subject, judging, self.plan, subject.state, progress, pace).run(items, journal)
         records = read_lines(folder)
         for record in records:
             self.meter.add(record.replies)

@@ -6,16 +6,20 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Self
 
-from rag.answering.abstention import holds_nothing
 from rag.answering.asking import Asker, Reading
-from rag.answering.comparing import asks_to_compare
+from rag.answering.bench import Bench, Case
+from rag.answering.conflicts import conflicting
 from rag.answering.conversation import Conversation, names_paper
+from rag.answering.deciding import Decider
 from rag.answering.disclosure import disclosure
+from rag.answering.dispatch import answer_by_kind, both_sides, evenly
 from rag.answering.events import Done, Event
 from rag.answering.exchange import Generator, silent
 from rag.answering.finding import Finder
 from rag.answering.followed import Followed
-from rag.answering.helping import asker_of, budget_of, finder_of
+from rag.answering.helping import MOST_CLAIMS, asker_of, budget_of, decider_of, finder_of
+from rag.answering.kinds import kind_of
+from rag.answering.listing import list_papers
 from rag.answering.parts import built_with, embedder_of, generator_of, vectors_of, writing
 from rag.answering.prompting import label
 from rag.answering.resolving import Resolver, in_conversation, unspoken
@@ -23,6 +27,7 @@ from rag.answering.served import as_wanted, with_model
 from rag.answering.speech import writes_in
 from rag.answering.stop import Stop
 from rag.answering.support import Judgement, Pinned, judge
+from rag.answering.survey import survey
 from rag.answering.tables import Tables
 from rag.answering.work import Work
 from rag.answering.writing import Task, Writer
@@ -40,9 +45,8 @@ from rag.retrieval.fusion import Weights
 from rag.retrieval.lookup import find_paper
 from rag.retrieval.query import Question, read_question
 from rag.retrieval.search import Found, Searcher
-from rag.schema import Answer, Evidence, Paper
+from rag.schema import Answer, Evidence, Kind, Paper
 
-_CLAIMS = 3
 _SUMMARY_CLAIMS = 4
 _SUMMARY_SENTENCES = 20
 _SUMMARISE = "Summarise this paper."
@@ -58,14 +62,19 @@ class Assistant:
         finder: Finder,
         writer: Writer,
         asker: Asker | None = None,
+        decider: Decider | None = None,
     ) -> None:
-        """`asker` puts short questions to the model that writes; without it none is put."""
+        """`asker` puts short questions to the model that writes; without it none is put.
+
+        Without a `decider` whoever writes decides by being silent.
+        """
         self.config = config
+        self._decider = decider or Decider(None)
         self._reader = reader
         self._finder = finder
         self._writer = writer
         self._budget = budget_of(config)
-        self._asker = asker
+        self._bench = Bench(config, reader, finder, writer, self._budget, asker, self._likeness)
         self._resolver = Resolver(finder, self._called)
         self.tables = Tables(config, reader, finder, writer, asker)
 
@@ -120,13 +129,14 @@ class Assistant:
         generator = generator_of(config)
         generator = None if generator is None else wrap(generator)
         finder = finder_of(config, Searcher(reader, weights), generator)
-        asker = asker_of(config, generator)
-        return cls(config, reader, finder, writing(generator, config), asker)
+        asker, decider = asker_of(config, generator), decider_of(config, generator)
+        return cls(config, reader, finder, writing(generator, config), asker, decider)
 
     def speaking_as(self, persona: str) -> Self:
         """The same assistant with another persona: index and model are shared, and closed once."""
         config = self.config.model_copy(update={"persona": persona})
-        return type(self)(config, self._reader, self._finder, self._writer, self._asker)
+        kept = (self._reader, self._finder, self._writer, self._bench.asker, self._decider)
+        return type(self)(config, *kept)
 
     @property
     def writer_name(self) -> str:
@@ -174,7 +184,18 @@ class Assistant:
             UsageError, IndexUnusable: as `search`.
         """
         asked = read_question(question, max_chars=self.config.max_question_chars)
-        return self._evidence(asked, Reading(), Followed(asked.text))[1]
+        return self._evidence(asked, Reading())[1]
+
+    def signals(self, question: str) -> dict[str, float]:
+        """What it is judged by whether the collection answers; see `rag.answering.signals`.
+
+        Raises:
+            UsageError, IndexUnusable: as `search`.
+        """
+        asked = read_question(question, max_chars=self.config.max_question_chars)
+        found, chosen = self._evidence(asked, Reading())
+        sentences = label([(hit.paper, evidence) for hit, evidence in chosen])
+        return self._decider.seen(found, sentences, Reading())
 
     def ask(
         self,
@@ -205,35 +226,81 @@ class Assistant:
         reading = Reading(notify or silent, stop or Stop())
         before = conversation or Conversation()
         followed = self._resolver.resolve(asked.text, before, reading)
-        if asks_to_compare(followed.text) and (
-            table := self.tables.asked(Question(followed.text), reading, before.numbers)
-        ):
-            yield from in_conversation(table, asked.text, followed)
+        whole = Question(followed.text)
+        case = Case(whole, kind_of(whole.text), (), reading, notify, before.numbers)
+        if events := answer_by_kind(self._bench, case):
+            yield from in_conversation(events, asked.text, followed)
             return
         found, chosen = self._evidence(followed.searched, reading, followed, before)
         sentences = label([(hit.paper, evidence) for hit, evidence in chosen])
         state = (found.index_state, found.embedding_model)
+        decision = self._decider.decide(found, sentences, reading, self.config.persona)
         work = Work(
             *(self.config, self._writer, asked.text),
             *state,
             found,
             notify,
             self._likeness,
+            decision,
             followed=followed,
             numbers=before.numbers,
         )
         yield from work.begin()
-        if not sentences or holds_nothing(found) or followed.absent:
+        if not decision.answers or followed.absent:
             yield work.abstain()
+            return
+        if case.kind == "comparison":
+            sentences = evenly(followed.text, sentences)
+        if both := conflicting(followed.text, sentences):
+            yield from both_sides(work, case, both)
             return
         if notify is not None:
             notify("reading the evidence")
         task = Task(
-            *("answer", followed.text, tuple(sentences), _CLAIMS, reading.stop),
+            *("answer", followed.text, tuple(sentences), MOST_CLAIMS, reading.stop),
             self.config.persona,
             writes_in(followed.text),
         )
-        yield from work.write(task)
+        yield from work.write(task, case.kind)
+
+    def list_papers(
+        self,
+        condition: str,
+        *,
+        filters: Sequence[Filter] = (),
+        notify: Callable[[str], None] | None = None,
+        stop: Stop | None = None,
+    ) -> Iterator[Event]:
+        """The papers of the whole collection that meet a condition, a question or words for it.
+
+        `filters` say what papers must have beside that; `notify` and `stop` are as for `ask`.
+
+        Raises:
+            UsageError, IndexUnusable: as `search`.
+        """
+        yield from list_papers(self._bench, self._case(condition, "list", filters, notify, stop))
+
+    def survey(
+        self,
+        topic: str,
+        *,
+        filters: Sequence[Filter] = (),
+        notify: Callable[[str], None] | None = None,
+        stop: Stop | None = None,
+    ) -> Iterator[Event]:
+        """An overview of a topic, theme by theme. The rest is as for `list_papers`."""
+        yield from survey(self._bench, self._case(topic, "overview", filters, notify, stop))
+
+    def _case(
+        self,
+        text: str,
+        kind: Kind,
+        filters: Sequence[Filter],
+        notify: Callable[[str], None] | None,
+        stop: Stop | None,
+    ) -> Case:
+        asked = read_question(text, max_chars=self.config.max_question_chars)
+        return Case(asked, kind, tuple(filters), Reading(notify or silent, stop or Stop()), notify)
 
     def answer(self, question: str, *, conversation: Conversation | None = None) -> Answer:
         """Answer a question, whole."""
@@ -291,9 +358,10 @@ class Assistant:
         self,
         asked: Question,
         reading: Reading,
-        followed: Followed,
+        followed: Followed | None = None,
         before: Conversation | None = None,
     ) -> tuple[Found, list[Chosen]]:
+        followed = followed or Followed(asked.text)
         found = self._finder.find(
             asked,
             self.config.top_k + len(followed.without),

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from rag.answering.exchange import Completion, Generator, Request, silent
+from rag.answering.exchange import Around, Completion, Generator, Request, silent
 from rag.errors import ModelError
 
 CHARS_PER_TOKEN = 3  # fewer than English has, so that an estimate is rather too high
@@ -65,22 +65,12 @@ class Spent:
         self.tokens = 0
 
 
-class BudgetedGenerator:
+class BudgetedGenerator(Around):
     """A generator that is asked only while the budget lasts."""
 
     def __init__(self, inner: Generator, budget: Budget) -> None:
-        self._inner = inner
+        super().__init__(inner)
         self._budget = budget
-
-    @property
-    def name(self) -> str:
-        """As the generator behind it."""
-        return self._inner.name
-
-    @property
-    def structured(self) -> bool:
-        """As the generator behind it."""
-        return self._inner.structured
 
     def stream(
         self, request: Request, notify: Callable[[str], None] = silent
@@ -103,10 +93,6 @@ class BudgetedGenerator:
                     chars += len(piece)
                     spent.tokens = prompt + _estimated(chars)
                 yield piece
-
-    def close(self) -> None:
-        """Close the generator behind it."""
-        self._inner.close()
 
 
 def _counted(completion: Completion, prompt: int, reply: int) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from rag.schema import Citation, Claim, Evidence, Paper, Sentence, Verdict
+from rag.schema import Citation, Claim, Evidence, Paper, Section, Sentence, Verdict
 
 # --- Numbering -----------------------------------------------------------------------------
 
@@ -57,6 +57,16 @@ _CLOSING = re.compile(r"([.!?。！？]+[\"'”’)*_]*)$")
 def render(claims: Iterable[Claim]) -> str:
     """The answer as running text, each claim with its numbers, as in `It is so [1, 2]`."""
     return " ".join(render_claim(claim) for claim in claims)
+
+
+def render_sections(sections: Sequence[Section], claims: Sequence[Claim]) -> str:
+    """The answer part by part: each title on a line, below it each claim on one."""
+    ends = [section.first for section in sections[1:]] + [len(claims)]
+    lines = [render_claim(claim) for claim in claims[: sections[0].first]]
+    for section, end in zip(sections, ends, strict=True):
+        lines.append(section.title)
+        lines += [f"- {render_claim(claim)}" for claim in claims[section.first : end]]
+    return "\n".join(lines)
 
 
 def render_claim(claim: Claim) -> str:

@@ -22,6 +22,16 @@ class CitationAdded:
 
 
 @dataclass(frozen=True, slots=True)
+class Heading:
+    """What stands over the claims that follow, such as how many papers they name.
+
+    It tells no more than these claims do, so it has no citation of its own.
+    """
+
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
 class Notice:
     """Something that a waiting reader should know, such as a pause that a server asked for."""
 
@@ -35,4 +45,4 @@ class Done:
     answer: Answer
 
 
-Event = ClaimMade | CitationAdded | Notice | Done
+Event = ClaimMade | CitationAdded | Heading | Notice | Done

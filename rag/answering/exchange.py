@@ -10,12 +10,24 @@ from rag.answering.stop import Stop
 from rag.answering.wire import Finish
 
 
+def silent(_message: str) -> None:
+    """The default listener of `stream`: nobody."""
+
+
+def unheard(_seconds: float | None) -> None:
+    """The default listener of refusals: nobody."""
+
+
 @dataclass(frozen=True)
 class Request:
     """What is asked. `schema` is the JSON schema that the reply must satisfy; None: free text.
 
     `stop`, once given, cuts the connection that the reply comes through. `seconds` bounds the
-    reply, waits included; None: as long as an answer may take.
+    reply, waits included; None: as long as an answer may take. `limited` hears at once of every
+    attempt that the server refused because too much is asked of it, with the seconds that it asks
+    to wait, None where it does not say; whoever asks much at once can then ask less. `alternatives`
+    is how many tokens that could have come first are wanted, with their probabilities; few servers
+    tell over 20.
     """
 
     system: str
@@ -25,6 +37,8 @@ class Request:
     temperature: float = 0.0
     stop: Stop = field(default_factory=Stop, compare=False)
     seconds: float | None = None
+    limited: Callable[[float | None], None] = field(default=unheard, compare=False)
+    alternatives: int = 0
 
 
 @dataclass(frozen=True)
@@ -33,7 +47,9 @@ class Completion:
 
     "length": cut at the token limit or at our own cap; "content_filter": refused by the provider;
     "unknown": the server gave no reason, so the answer may be incomplete. Token counts are None
-    where the server does not tell; `seconds` runs from the call, waits included.
+    where the server does not tell; `seconds` runs from the call, waits included. `alternatives`
+    are the tokens that could have come first, with natural logarithms of their probabilities; empty
+    where they were not asked for or the server does not tell.
     """
 
     finish: Finish
@@ -41,10 +57,7 @@ class Completion:
     completion_tokens: int | None
     seconds: float
     model: str
-
-
-def silent(_message: str) -> None:
-    """The default listener of `stream`: nobody."""
+    alternatives: Mapping[str, float] = field(default_factory=dict)
 
 
 class Generator(Protocol):
@@ -74,3 +87,24 @@ class Generator(Protocol):
 
     def close(self) -> None:
         """End what is running and free the connections."""
+
+
+class Around:
+    """A generator around another, which it is in all but what a subclass does in `stream`."""
+
+    def __init__(self, inner: Generator) -> None:
+        self._inner = inner
+
+    @property
+    def name(self) -> str:
+        """As the generator within."""
+        return self._inner.name
+
+    @property
+    def structured(self) -> bool:
+        """As the generator within."""
+        return self._inner.structured
+
+    def close(self) -> None:
+        """Close the generator within."""
+        self._inner.close()

@@ -18,7 +18,10 @@ REDACTED = "[key]"
 EMPTY = "empty reply"
 CLOSED = "closed by this program"
 SYSTEM = "the system message"
-PARAMETERS = ("stream_options", "temperature", "max_completion_tokens", "max_tokens")
+PARAMETERS = (
+    *("stream_options", "temperature", "max_completion_tokens", "max_tokens"),
+    *("top_logprobs", "logprobs"),
+)
 PASSING_STATUS = frozenset({408, 409, 429})
 
 _QUOTE_CHARS = 240
@@ -87,6 +90,10 @@ class NothingSaid(ServerError):
     """The model ended without a word of an answer: the evidence can be quoted in its place."""
 
 
+class RateLimited(ServerError):
+    """The server refuses because too much is asked of it: ask later, or less at once."""
+
+
 class Fault(Exception):
     """A failed attempt.
 
@@ -116,6 +123,11 @@ class Fault(Exception):
         self.wait = wait
         self.parameter = parameter
         self.about_model = about_model
+
+    @property
+    def limits(self) -> bool:
+        """Whether the server has too much to do: it limits the rate, or names a time to wait."""
+        return isinstance(self.error, RateLimited) or self.wait is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,10 +318,10 @@ def _missing(reply: Reply) -> Fault | None:
 def _by_status(reply: Reply) -> Fault:
     host, status = reply.peer.host, reply.status
     if status == 429:
-        error = ServerError(
+        limited = RateLimited(
             f"{host} limits the rate of requests", cause=reply.cause, remedy="Try again later."
         )
-        return Fault(error, passing=True, reason="rate limit", wait=reply.wait)
+        return Fault(limited, passing=True, reason="rate limit", wait=reply.wait)
     if status in PASSING_STATUS or status >= 500:
         remedy = "Try again later, or look into the server's log."
         error = ServerError(f"The server at {host} failed", cause=reply.cause, remedy=remedy)

@@ -127,6 +127,8 @@ class OpenAIGenerator:
                 if self._adapted(fault):
                     continue
                 failed += 1
+                if fault.limits:
+                    request.limited(fault.wait)
                 if fault.about_model:
                     raise self._with_offer(fault.error) from None
                 patience.wait(fault, failed, started, notify)
@@ -160,6 +162,7 @@ class OpenAIGenerator:
             reply.completion_tokens,
             patience.monotonic() - started,
             reply.model or self._model,
+            reply.alternatives,
         )
 
     def _body(self, request: Request, line: Line) -> dict[str, object]:
@@ -179,6 +182,8 @@ class OpenAIGenerator:
         if request.schema is not None:
             named = {"name": "reply", "strict": True, "schema": request.schema}
             body["response_format"] = {"type": "json_schema", "json_schema": named}
+        if request.alternatives:
+            body |= {"logprobs": True, "top_logprobs": request.alternatives}
         kept = {k: v for k, v in body.items() if k not in self._refused_parameters}
         return {**kept, **self._extra}
 

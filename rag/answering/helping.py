@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from rag.answering.asking import Asker
+from rag.answering.deciding import Decider
 from rag.answering.expanding import KINDS, UNFAMILIAR, ModelExpander
 from rag.answering.finding import Finder
 from rag.answering.generation import Generator
 from rag.answering.parts import choice_of
 from rag.answering.reranking import ModelReranker
+from rag.answering.yesno import YesNo
 from rag.config import Config
 from rag.retrieval.evidence import Budget
 from rag.retrieval.search import Searcher
+
+MOST_CLAIMS = 3
+"""Claims of an answer, at most."""
 
 _ALWAYS = 1.1  # more than any coverage
 BY_ITSELF = ("translate",)
@@ -62,6 +67,22 @@ def finder_of(config: Config, searcher: Searcher, generator: Generator | None) -
         ModelReranker(asker, below) if by_itself or config.rerank == "llm" else None,
         None if config.expand == "off" else asker,
     )
+
+
+def decider_of(config: Config, generator: Generator | None) -> Decider:
+    """Who decides whether to answer, by the settings.
+
+    What a yes or no of a model is worth was fitted on the embedded one, so that it is asked by
+    itself only; and the promise of `max_wrong_rate` is made for it and for quoting. A server's
+    model, which says better than the search when it has no answer, decides by itself.
+    """
+    by_itself = config.ask_first == "auto" and choice_of(config) == "local"
+    asked = generator is not None and (by_itself or config.ask_first == "llm")
+    if generator is None or not asked:
+        served = generator is not None and choice_of(config) == "openai"
+        return Decider(None if served else config.max_wrong_rate)
+    yes_no = YesNo(generator, config.answer_timeout, MOST_CLAIMS, config.prompts)
+    return Decider(config.max_wrong_rate, yes_no)
 
 
 def _steps(config: Config) -> list[str]:

@@ -65,13 +65,13 @@ def show(sentences: Sequence[Labelled]) -> str:
     before = ""
     for item in sentences:
         if item.paper.id != before:
-            lines.append(f"Paper: {_name(item.paper)}".rstrip())
+            lines.append(f"Paper: {name_of(item.paper)}".rstrip())
             before = item.paper.id
         lines.append(f"[{item.label}] {legible(item.evidence.text)}")
     return "\n".join(lines)
 
 
-def _name(paper: Paper) -> str:
+def name_of(paper: Paper) -> str:
     """The title that its source gives, or the name of its system.
 
     Our own first clause says nothing that the sentences do not, and every word has to be read

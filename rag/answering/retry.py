@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from rag.answering.faults import EMPTY, Fault, NothingSaid
+from rag.answering.faults import EMPTY, Fault
 from rag.errors import ServerError
 
 BACKOFF_SECONDS = (0.5, 8.0)  # first and longest wait, where the server names none
@@ -65,19 +65,19 @@ def _counted(error: ServerError, attempts: int) -> ServerError:
     if attempts < 2:
         return error
     cause = f"{error.cause}; tried {attempts} times" if error.cause else f"tried {attempts} times"
-    kind = NothingSaid if isinstance(error, NothingSaid) else ServerError
-    return kind(error.what, cause=cause, remedy=error.remedy)
+    return type(error)(error.what, cause=cause, remedy=error.remedy)
 
 
 def _too_long(fault: Fault, seconds: float, limit: float) -> ServerError:
+    kind = type(fault.error)
     if fault.wait is None:  # our own pause: the time for the answer is over
-        return ServerError(
+        return kind(
             fault.error.what,
             cause=f"{fault.error.cause}; no time is left for another try",
             remedy=fault.error.remedy,
         )
     until = datetime.fromtimestamp(time.time() + min(seconds, 1e9), UTC)
-    return ServerError(
+    return kind(
         f"{fault.error.what} and asks to wait {seconds:.0f} s, more than the {limit:.0f} s allowed",
         cause=fault.error.cause,
         remedy=f"Try again after {until:%H:%M} UTC, or raise max_retry_wait and answer_timeout.",

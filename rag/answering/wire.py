@@ -11,7 +11,7 @@ import codecs
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 Finish = Literal["stop", "length", "content_filter", "unknown"]
@@ -48,7 +48,11 @@ class ErrorReply(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Delta:
-    """One event's news: text, the reason for the end, the token counts, or `[DONE]`."""
+    """One event's news: text, the reason for the end, the token counts, or `[DONE]`.
+
+    `alternatives` are the tokens that could have stood where its first one does, with their
+    natural logarithms of probability; empty where the server does not tell.
+    """
 
     text: str = ""
     finish: Finish | None = None
@@ -56,10 +60,14 @@ class Delta:
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     model: str = ""
+    alternatives: Mapping[str, float] = field(default_factory=dict)
 
 
 class Collected:
-    """What came of one reply so far. `text` is what was handed out."""
+    """What came of one reply so far. `text` is what was handed out.
+
+    `alternatives` are those of the first token that had any.
+    """
 
     def __init__(self, max_chars: int) -> None:
         self.text = ""
@@ -68,6 +76,7 @@ class Collected:
         self.prompt_tokens: int | None = None
         self.completion_tokens: int | None = None
         self.model = ""
+        self.alternatives: Mapping[str, float] = {}
         self._max_chars = max_chars
         self._characters = Characters()
 
@@ -76,6 +85,7 @@ class Collected:
         self.finish = delta.finish or self.finish
         self.done = self.done or delta.done
         self.model = delta.model or self.model
+        self.alternatives = self.alternatives or delta.alternatives
         if delta.prompt_tokens is not None:
             self.prompt_tokens = delta.prompt_tokens
         if delta.completion_tokens is not None:
@@ -269,7 +279,27 @@ def _from_body(body: Mapping[str, object], choice: Mapping[str, object]) -> Delt
         prompt_tokens=_count(counts.get("prompt_tokens")),
         completion_tokens=_count(counts.get("completion_tokens")),
         model=model if isinstance(model, str) else "",
+        alternatives=_alternatives(choice.get("logprobs")),
     )
+
+
+def _alternatives(logprobs: object) -> Mapping[str, float]:
+    """The first token of an event and what it was chosen from, as OpenAI writes them."""
+    content = logprobs.get("content") if isinstance(logprobs, dict) else None
+    first = content[0] if isinstance(content, list) and content else None
+    if not isinstance(first, dict):
+        return {}
+    top = first.get("top_logprobs")
+    listed = [first, *(top if isinstance(top, list) else [])]
+    return {
+        token: float(value)
+        for one in listed
+        if isinstance(one, dict)
+        and isinstance(token := one.get("token"), str)
+        and isinstance(value := one.get("logprob"), int | float)
+        and not isinstance(value, bool)
+        and value <= 0
+    }
 
 
 def _finish(reason: object) -> Finish | None:

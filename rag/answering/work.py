@@ -6,12 +6,15 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from importlib.metadata import version
 
-from rag.answering.citations import Numbering, render
+from rag.answering.citations import Numbering, render, render_sections
 from rag.answering.crosslingual import repin_across
+from rag.answering.deciding import Decision
 from rag.answering.disclosure import Disclosure
-from rag.answering.events import CitationAdded, ClaimMade, Done, Event, Notice
+from rag.answering.events import CitationAdded, ClaimMade, Done, Event, Heading, Notice
 from rag.answering.followed import Followed
+from rag.answering.forms import put
 from rag.answering.marks import without_marks
+from rag.answering.missing import Premise, missing, premises
 from rag.answering.prompting import Labelled
 from rag.answering.replies import Draft, labels_in
 from rag.answering.speech import quoted_note, refusal_to
@@ -21,7 +24,7 @@ from rag.config import Config
 from rag.corpus.planted import instruction
 from rag.retrieval.expansion import Help
 from rag.retrieval.search import Found
-from rag.schema import Answer, Claim, Dropped, Evidence, Nearest, Paper, Status
+from rag.schema import Answer, Claim, Dropped, Evidence, Kind, Nearest, Paper, Section, Status
 from rag.text import legible, normalise
 
 _QUOTES_IN_PLACE_OF_CLAIMS = 2
@@ -46,17 +49,20 @@ class Work:
         found: Found | None = None,
         notify: Callable[[str], None] | None = None,
         likeness: Likeness | None = None,
+        decision: Decision | None = None,
         command: str = "ask",
         followed: Followed | None = None,
         numbers: Mapping[str, int] | None = None,
     ) -> None:
         """`notify` hears of waits as they begin; without it they become events after the wait.
 
-        `likeness` compares claims with sentences in meaning. `command` is what has the answer
-        made, so that it can be made again. In a conversation, `followed` is how the question was
-        understood, and `numbers` are those of the papers that were cited before.
+        `likeness` compares claims with sentences in meaning; `decision` is that to answer.
+        `command` is what has the answer made, so that it can be made again. In a conversation,
+        `followed` is how the question was understood, and `numbers` are those of the papers that
+        were cited before.
         """
         self._command = command
+        self._confidence = decision.confidence if decision else None
         self._config = config
         self._writer = writer
         self._question = question
@@ -68,6 +74,10 @@ class Work:
         self._likeness = likeness
         self._numbering = Numbering(numbers)
         self._claims: list[ClaimMade] = []
+        self._sections: list[Section] = []
+        self._kind: Kind = "fact"
+        self._formed = False
+        self._quoted = ""  # why sentences are quoted in place of claims
         self._refused: list[Refused] = []
         self._repairs: list[dict[str, str]] = []
         self._dropped: list[Dropped] = []
@@ -76,12 +86,18 @@ class Work:
         self._notify = notify or self._notices.append
         self._shown: dict[str, int] = {}
 
-    def write(self, task: Task) -> Iterator[Event]:
-        """Have the writer write, check each claim, and end with the answer."""
+    def write(self, task: Task, kind: Kind = "fact") -> Iterator[Event]:
+        """Have the writer write, check each claim, put it in its form, and end with the answer."""
+        self._kind = kind
+        ending = yield from self.part(task)
+        yield Done(self._answer(task.sentences, self._quoted or ending.fault or ending.cut, ending))
+
+    def part(self, task: Task) -> Generator[Event, None, Ending]:
+        """Have the writer write a part of an answer, and check each claim; how that ended."""
         by_label = {item.label: item for item in task.sentences}
         ending = Ending()
-        drafts = 0
-        for piece in self._writer.write(task, self._notify):
+        drafts, before = 0, len(self._claims)
+        for piece in self._written(task, by_label):
             yield from self._pending_notices()
             if isinstance(piece, Ending):
                 ending = piece
@@ -90,12 +106,28 @@ class Work:
                 yield from self._check(piece, by_label)
         broken = bool(ending.fault or ending.cut)
         yield from self._repair(task, by_label, broken=broken)
-        note = ending.fault or ending.cut
-        if not self._claims and not ending.silent:
+        if len(self._claims) == before and not ending.silent:
             reason = "no claim could be supported" if drafts else "no claim could be read"
-            note = f"{note or reason}; the closest sentences are quoted"
             yield from self._quote(task, by_label)
-        yield Done(self._answer(task.sentences, note, ending))
+            self._quoted = (
+                f"{ending.fault or ending.cut or reason}; the closest sentences are quoted"
+            )
+        return ending
+
+    def _written(self, task: Task, by_label: dict[str, Labelled]) -> Iterator[Draft | Ending]:
+        """What the writer writes; of quotations the one that has the answer in its form first."""
+        pieces = self._writer.write(task, self._notify)
+        if not isinstance(self._writer, QuotingWriter):
+            yield from pieces
+            return
+
+        def waits(piece: Draft | Ending) -> int:
+            if isinstance(piece, Ending):
+                return 2
+            pinned = [(by_label[n].paper, by_label[n].evidence) for n in piece.labels]
+            return int(put(self._kind, self._question, piece.text, pinned) == piece.text)
+
+        yield from sorted(pieces, key=waits)
 
     def begin(self) -> Iterator[Notice]:
         """What is to be known before the answer: how a follow-up was understood."""
@@ -111,6 +143,30 @@ class Work:
         """The answer to whoever asks if a person answers; no paper has a part in it."""
         answer = self._answer((), "", Ending(facts={"disclosed": said.language}))
         return Done(replace(answer, status="answered", text=said.text))
+
+    def head(self, title: str) -> Heading:
+        """Begin a part of the answer."""
+        self._sections.append(Section(title, len(self._claims)))
+        return Heading(title)
+
+    def state(
+        self, text: str, support: Sequence[Pinned], judgement: Judgement | None = None
+    ) -> Iterator[Event]:
+        """Number a claim that was checked, and show it with what it cites; else it is a quote."""
+        judged = judgement or Judgement("supported", probability=1.0)
+        claim = self._numbering.cite(text, support, judged.verdict)
+        made = ClaimMade(replace(claim, probability=judged.probability, reason=judged.reason))
+        self._claims.append(made)
+        for citation in self._numbering.citations():
+            if self._shown.get(citation.paper.id) != len(citation.sentences):
+                self._shown[citation.paper.id] = len(citation.sentences)
+                yield CitationAdded(citation)
+        yield made
+
+    def finish(self, ending: Ending | None = None, sentences: Sequence[Labelled] = ()) -> Answer:
+        """The answer of what was stated so far, and of what `sentences` were written from."""
+        last = ending or Ending()
+        return self._answer(sentences, self._quoted or last.fault, last)
 
     def _pending_notices(self) -> Iterator[Notice]:
         while self._notices:
@@ -133,23 +189,16 @@ class Work:
             return judgement.reason
         if _obeys(text, support):
             return _OBEYS
-        if any(normalise(text) == normalise(made.claim.text) for made in self._claims):
+        said = (normalise(made.claim.text) for made in self._claims)
+        if any(one.endswith(normalise(text)) for one in said):
             return _REPEATS
         unknown = [name for name in draft.labels if name not in by_label]
         written = [mark for mark in marks if not _repeats(mark, draft)]
         self._strays |= dict.fromkeys([*unknown, *draft.strays, *written])
-        yield from self._show(text, support, judgement)
+        formed = text if self._formed else put(self._kind, self._question, text, support)
+        self._formed = formed != text or self._formed
+        yield from self.state(formed, support, judgement)
         return ""
-
-    def _show(self, text: str, support: Sequence[Pinned], judgement: Judgement) -> Iterator[Event]:
-        claim = self._numbering.cite(text, support, judgement.verdict)
-        made = ClaimMade(replace(claim, probability=judgement.probability, reason=judgement.reason))
-        self._claims.append(made)
-        for citation in self._numbering.citations():
-            if self._shown.get(citation.paper.id) != len(citation.sentences):
-                self._shown[citation.paper.id] = len(citation.sentences)
-                yield CitationAdded(citation)
-        yield made
 
     def _repair(
         self, task: Task, by_label: dict[str, Labelled], *, broken: bool
@@ -183,11 +232,15 @@ class Work:
         status: Status = "answered" if claims else "abstained"
         if claims and (fault or self._dropped):
             status = "partial"
+        told = ""
+        if not claims and self._found:
+            mixed_up = premises(self._found)
+            claims, told = self._corrected(mixed_up), missing(self._found, mixed_up)
         cited = self._numbering.citations()
         return Answer(
             question=self._question,
             status=status,
-            text=render(claims) or refusal_to(self._followed.text),
+            text=self._text(claims, status),
             claims=claims,
             citations=cited,
             dropped=tuple(self._dropped),
@@ -195,8 +248,26 @@ class Work:
             manifest=self._manifest(sentences, ending),
             note="; ".join(filter(None, (fault, *self._told(claims)))),
             complete=not ending.fault,
-            missing="" if claims else self._followed.missing,
+            kind=self._kind,
+            sections=tuple(self._sections) if claims else (),
+            confidence=self._confidence,
+            missing=told or ("" if claims else self._followed.missing),
         )
+
+    def _corrected(self, mixed_up: Sequence[Premise]) -> tuple[Claim, ...]:
+        """Quotations of what stands in other papers than the question says; no answer to it."""
+        quoted = {(one.paper.id, one.evidence.index): one for one in mixed_up}
+        return tuple(
+            self._numbering.cite(legible(said.text), [(one.paper, said)], "supported")
+            for one in quoted.values()
+            for said in [one.evidence]
+        )
+
+    def _text(self, claims: Sequence[Claim], status: Status) -> str:
+        if claims and self._sections:
+            return render_sections(self._sections, claims)
+        refusal = refusal_to(self._followed.text) if status == "abstained" else ""
+        return " ".join(filter(None, (refusal, render(claims))))
 
     def _told(self, claims: Sequence[Claim]) -> tuple[str, ...]:
         quoted = quoted_note(self._followed.text, claims)
@@ -223,6 +294,7 @@ class Work:
             "changed": self._config.changed(),
             "command": self._command,
             "found": [hit.paper.id for hit in self._found.hits] if self._found else [],
+            "confidence": self._confidence,
             "evidence": [f"{i.paper.id}:{i.evidence.index}" for i in sentences],
             "repairs": list(self._repairs),
             "help": [asdict(step) | {"texts": list(step.texts)} for step in self._help.steps],

@@ -21,7 +21,8 @@ _YEAR = r"((?:19|20)\d\d)"
 # A year ends what it says: "in 2000 steps" is none.
 _END = (
     r"(?=\s*(?:[?.,;:!)\u3002\uff1f\uff0c]|$|(?:and|or|that|which|who|on|about|by|at|with|for|is|are"
-    r"|was|were|there|to|do|does|did|what|how)\b))"
+    r"|was|were|there|to|do|does|did|what|how|mention|discuss|use|study|propose|introduce|present"
+    r"|address|describe|report|show|deal|have)\b))"
 )
 _SPOKEN: tuple[tuple[str, Callable[..., Years]], ...] = (
     (rf"between {_YEAR} and {_YEAR}", lambda a, b: (min(a, b), max(a, b))),

@@ -39,8 +39,8 @@ class Found:
 
     `query` is what the question was understood as. `timings` holds seconds by stage: understand,
     embed and, at the same time, lexical, then dense, sentences, fuse, evidence. `vectors` has the
-    vector of each sentence of each hit, shape (sentences, dimension), by paper id; `help` is what a
-    model did for the search.
+    vector of each sentence of each hit, shape (sentences, dimension), by paper id; `weights` the
+    inverse document frequency of each term that was asked for; `help` is what a model did.
     """
 
     query: Query
@@ -50,6 +50,7 @@ class Found:
     embedding_model: str
     timings: Mapping[str, float] = field(default_factory=dict, compare=False)
     vectors: Mapping[str, Vectors] = field(default_factory=dict, compare=False, repr=False)
+    weights: Mapping[str, float] = field(default_factory=dict, compare=False, repr=False)
     help: Help = field(default_factory=Help)
 
     @property
@@ -136,7 +137,7 @@ class Searcher:
                 hits.append(Hit(papers[key], score, evidence, parts[key]))
                 rows[key] = _of_sentences(state, papers[key], matrices[key])
         facts = (state.name, words.coverage, state.embedding_model)
-        return Found(query, tuple(hits), *facts, stages.seconds, rows)
+        return Found(query, tuple(hits), *facts, stages.seconds, rows, wanted.frequencies)
 
     def _embed(self, state: IndexState, query: Query, beside: str, stages: _Stages) -> Vectors:
         """The question's vector, then those of its parts."""

@@ -1,0 +1,1 @@
+"""How well it is known whether the collection answers a question, and fitting that."""

@@ -1,0 +1,133 @@
+"""The form in which a claim is put, so that what was asked comes first; pure.
+
+"Yes", a number with its unit, or what letters stand for is set before a claim only where the
+sentences that it cites say so in the question's own words. Nothing else is added, so a claim in
+its form is supported by what supported it before.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from rag.answering.facts import names, numbers
+from rag.answering.support import Pinned
+from rag.retrieval.acronyms import definitions
+from rag.schema import Kind
+from rag.text import legible, plain, terms
+
+_SURE = 0.8
+_REACH = 4  # words from a number to its unit
+_AUXILIARY = re.compile(
+    r"^(?:and |so |but |then )?(?:is|are|was|were|do|does|did|can|could|has|have|had|will|would"
+    r"|should|must|may|might)\b",
+    re.IGNORECASE,
+)
+_COMPARING = re.compile(r"\b(?:than|better|worse|only|all|every|always|first|most)\b", re.I)
+DENIAL = re.compile(
+    r"\b(?:not|no|never|neither|nor|cannot|without|fails? to|unable to|lacks?|\w+n't)\b", re.I
+)
+_SAID = re.compile(r"^(?:yes|no)\b", re.IGNORECASE)
+_HOW_MANY = re.compile(
+    r"\bhow (?:many|much) ((?:[\w%-]+ ){0,4}?[\w%-]+)(?=\s+(?:is|are|was|were|do|does|did|has|have"
+    r"|can|could|in|of|on|to|at|from|that|which|by|with|per|for|there)\b|\s*[,?.]|\s*$)",
+    re.IGNORECASE,
+)
+_WORD = re.compile(r"[$\\~≈]*\d[\d.,]*\d?(?:\\?%)?[kKM]?\$?|[^\s,;:()]+")
+_NUMBER = re.compile(r"^[$\\~≈]*\d")
+_PERCENT = re.compile(r"\$?\d[\d.,]*\s?(?:\\?%|percent)\$?")
+
+
+def put(kind: Kind, question: str, claim: str, support: Sequence[Pinned]) -> str:
+    """The claim in the form of its kind; as it is where nothing can be said first."""
+    first = _FORMS[kind](question, claim, support) if kind in _FORMS else ""
+    return f"{first}: {claim}" if first else claim
+
+
+def _yes_or_no(question: str, claim: str, support: Sequence[Pinned]) -> str:
+    """Yes or No where one sentence holds the whole question, affirmed or denied; else nothing.
+
+    A comparison is left alone: the same words say which of two is better and which is worse.
+    """
+    asked = set(terms(_AUXILIARY.sub("", question)))
+    if _SAID.match(claim) or _COMPARING.search(question) or DENIAL.search(question) or not asked:
+        return ""
+    for paper, evidence in support:
+        abstract = f"{paper.title} {paper.text}"
+        known = names(question) <= names(abstract) and numbers(question) <= numbers(evidence.text)
+        named = set(terms(" ".join(names(question))))
+        wanted = asked - named or asked
+        if known and len(wanted & set(terms(evidence.text))) >= _SURE * len(wanted):
+            return _polarity(evidence.text, wanted)
+    return ""
+
+
+def _polarity(sentence: str, wanted: set[str]) -> str:
+    """No where something asked is denied, nothing where the denial is of something else."""
+    if not DENIAL.search(sentence):
+        return "Yes"
+    return "No" if denies(sentence, wanted) else ""
+
+
+def denies(sentence: str, wanted: set[str]) -> bool:
+    """Whether a denial stands right before one of the terms `wanted`."""
+    behind = (sentence[match.end() :].split()[:2] for match in DENIAL.finditer(sentence))
+    return any(wanted & set(terms(" ".join(words))) for words in behind)
+
+
+def _number(question: str, claim: str, support: Sequence[Pinned]) -> str:
+    """Each number that is asked for, with its unit, as a quoted sentence has them."""
+    if not _is_quote(claim, support):
+        return ""
+    paper, evidence = support[0]
+    if not names(question) <= names(f"{paper.title} {paper.text}"):
+        return ""
+    found = [_amount(match[1], evidence.text) for match in _HOW_MANY.finditer(question)]
+    return ", ".join(found) if found and all(found) else ""
+
+
+def _amount(unit: str, sentence: str) -> str:
+    """The one number of a sentence before that unit, with what stands between; else nothing."""
+    wanted = terms(unit)[-1:]
+    if wanted in (["percent"], ["%"]):
+        return _only([match.group() for match in _PERCENT.finditer(plain(sentence))])
+    if "respectively" in sentence:
+        return ""  # each of its numbers belongs to something else
+    words = list(_WORD.finditer(plain(sentence)))
+    found = []
+    for place, word in enumerate(words):
+        for end in words[place + 1 : place + 1 + _REACH] if _stands_alone(words, place) else ():
+            if _NUMBER.match(end.group()):
+                break
+            if wanted and terms(end.group())[-1:] == wanted:
+                found.append(plain(sentence)[word.start() : end.end()].rstrip("."))
+                break
+    return _only(found)
+
+
+def _stands_alone(words: Sequence[re.Match[str]], place: int) -> bool:
+    """Whether a word is a number, and not the end of a list or a span of numbers."""
+    before = [word.group() for word in words[max(0, place - 2) : place]]
+    joined = before[-1:] in (["and"], ["or"], ["to"], ["–"])
+    listed = bool(before) and _NUMBER.match(before[0] if joined else before[-1])
+    return bool(_NUMBER.match(words[place].group())) and not listed
+
+
+def _only(found: Sequence[str]) -> str:
+    return found[0] if len(set(found)) == 1 else ""
+
+
+def _meaning(question: str, claim: str, support: Sequence[Pinned]) -> str:
+    """What letters in the question stand for, where a quoted sentence spells them out."""
+    if not _is_quote(claim, support):
+        return ""
+    asked = set(re.findall(r"[\w-]+", question))
+    found = [pair for _, item in support for pair in definitions(item.text) if pair[0] in asked]
+    return f"{found[0][0]} stands for {found[0][1]}" if found else ""
+
+
+def _is_quote(claim: str, support: Sequence[Pinned]) -> bool:
+    return len(support) == 1 and legible(support[0][1].text) == claim
+
+
+_FORMS = {"yes_no": _yes_or_no, "quantity": _number, "definition": _meaning}
