@@ -45,7 +45,9 @@ def quoting(received: Received, sentence: str) -> Script:
     """A model that states one of the sentences that it was given, word for word."""
     prompt = received.body["messages"][-1]["content"]
     lines = prompt.split("\n")
-    label = next(line[1:].partition("]")[0] for line in lines if line.endswith(sentence))
+    labels = (line[1:].partition("]")[0] for line in lines if line.endswith(sentence))
+    if (label := next(labels, "")) == "":
+        return streamed(['{"claims": []}'])  # another question than for an answer
     return streamed([json.dumps({"claims": [{"support": [label], "text": sentence}]})])
 
 
