@@ -55,8 +55,8 @@ class Turn:
     answer: Answer | None = None
     failure: str = ""
     stopped: bool = False
-    spoken: Conversation = field(default_factory=Conversation)
     sections: tuple[Section, ...] = ()
+    spoken: Conversation = field(default_factory=Conversation)
 
     def after(self, event: Event) -> Turn:
         """The turn once `event` has happened."""
@@ -69,9 +69,14 @@ class Turn:
             return replace(self, citations=_with(self.citations, event.citation))
         if isinstance(event, Done):
             answer = event.answer
-            shown = replace(self, claims=answer.claims, citations=answer.citations)
-            spoken = self.spoken.after(answer)
-            return replace(shown, sections=answer.sections, answer=answer, spoken=spoken)
+            return replace(
+                self,
+                claims=answer.claims,
+                citations=answer.citations,
+                sections=answer.sections,
+                answer=answer,
+                spoken=self.spoken.after(answer),
+            )
         return self
 
 
@@ -185,14 +190,6 @@ def _turn(turn: Turn) -> str:
     )
 
 
-def _understood(turn: Turn) -> str:
-    """How a follow-up was understood, so that its reader can correct it."""
-    asked = asked_of(turn.answer) if turn.answer else turn.question
-    if turn.answer is None or asked == turn.answer.question:
-        return ""
-    return f'<p class="note">Understood as: {as_typed(asked)}</p>'
-
-
 def _claims(turn: Turn) -> list[str]:
     """The claims in order, each behind the titles that begin at it."""
     titles: dict[int, list[str]] = {}
@@ -204,6 +201,14 @@ def _claims(turn: Turn) -> list[str]:
         said = f'<p class="claim">{_said(claim, turn.number)}</p>'
         parts += [*titles.get(place, []), said]
     return parts
+
+
+def _understood(turn: Turn) -> str:
+    """How a follow-up was understood, so that its reader can correct it."""
+    asked = asked_of(turn.answer) if turn.answer else turn.question
+    if turn.answer is None or asked == turn.answer.question:
+        return ""
+    return f'<p class="note">Understood as: {as_typed(asked)}</p>'
 
 
 def as_typed(text: str) -> str:

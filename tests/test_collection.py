@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from collections_of import OWLS, asking, with_model
-from command import rag
+from command import ROOT, rag
 from fakes import Received, Script, streamed
 
 from rag.answering.assistant import Assistant, last_answer
@@ -294,3 +294,28 @@ def test_an_empty_condition_and_a_wrong_year_are_one_line(command: str, seeds_in
     assert (empty.code, year.code) == (2, 2)
     assert "empty" in empty.error_line
     assert "soon" in year.error_line
+
+
+# --- How good the lists are --------------------------------------------------------------------
+
+LISTS = [json.loads(line) for line in (ROOT / "tests/lists.jsonl").read_text().splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("part", "precision", "recall"), [("tuned", 0.95, 0.90), ("afterwards", 0.95, 0.85)]
+)
+def test_lists_over_the_seeds_are_nearly_right_and_nearly_whole(
+    assistant: Assistant, part: str, precision: float, recall: float
+) -> None:
+    """The papers were labelled from the abstracts, by their words where a word was asked for."""
+    right = listed = wanted = 0
+    for item in LISTS:
+        if item["part"] != part:
+            continue
+        answer = last_answer(assistant.list_papers(item["question"]))
+        found = {f"{Path(c.paper.source).name[:3]}-{c.paper.ordinal:02}" for c in answer.citations}
+        right += len(found & set(item["papers"]))
+        listed += len(found)
+        wanted += len(item["papers"])
+    assert right / listed >= precision
+    assert right / wanted >= recall

@@ -403,3 +403,13 @@ def test_an_abstention_is_exported_without_references(form: str) -> None:
             assert told in text
     else:
         assert "Bats" not in text or form == "json"
+
+
+def test_sections_stand_over_their_claims() -> None:
+    parts = answer(
+        claims=[claim("All hunt.", 1), claim("Owls nest.", 1), claim("Bats sleep.", 1)],
+        sections=[{"title": "Birds", "first": 1}, {"title": "Mammals", "first": 2}],
+    )
+    text = written("markdown", parts)
+    assert "All hunt. [1]\n\n## Birds\n\nOwls nest. [1]\n\n## Mammals\n\nBats sleep. [1]\n" in text
+    assert "<h2>Birds</h2><p>Owls nest." in written("html", parts)

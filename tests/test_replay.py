@@ -222,6 +222,27 @@ def test_an_answer_of_an_unknown_command_is_checked_and_not_made_again(library: 
     result = replayed(library, kept(recorded))
     assert set(states(result).values()) == {"unchanged"}
     assert "rag divine" in result.not_run
+    assert result.same
+
+
+@pytest.mark.parametrize("command", ["list", "survey"])
+def test_a_list_and_a_survey_are_made_again(library: Library, command: str) -> None:
+    with assisting(library) as assistant:
+        made = {"list": assistant.list_papers, "survey": assistant.survey}[command]
+        recorded = kept(jsonform.answer(last_answer(made("apples"))))
+        result = replay(assistant, recorded)
+    assert (recorded.command, result.not_run, result.same) == (command, "", True)
+
+
+def test_a_comparison_is_made_again(library: Library) -> None:
+    with assisting(library) as assistant:
+        made = last_answer(assistant.tables.compare(["a.txt:1", "b.txt:1"], "subject, result"))
+        recorded = kept(jsonform.answer(made))
+        result = replay(assistant, recorded)
+    assert (recorded.command, result.not_run) == ("compare", "")
+    assert result.same
+    assert result.answer is not None
+    assert result.answer.table == made.table
 
 
 def test_an_index_of_the_same_name_with_other_papers_is_told(tmp_path: Path) -> None:

@@ -56,11 +56,6 @@ def _broke_off(record: Record, replies: Sequence[Reply]) -> bool:
     return not record.answer["complete"] and bool(written) and written[-1].finish == "broken"
 
 
-def _turn(item: Item, repeat: int) -> tuple[int, str, tuple[str, ...]]:
-    """What a conversation up to and with a question is known by."""
-    return repeat, item.asked.persona, (*item.earlier, item.asked.question)
-
-
 def _check_unrefused(replies: Sequence[Reply]) -> None:
     """See that no help with an answer was refused: it would have been another answer.
 
@@ -69,6 +64,11 @@ def _check_unrefused(replies: Sequence[Reply]) -> None:
     """
     if any(one.refusals and one.finish == "broken" and not one.text for one in replies):
         raise RateLimited("The server limits the rate of requests")
+
+
+def _turn(item: Item, repeat: int) -> tuple[int, str, tuple[str, ...]]:
+    """What a conversation up to and with a question is known by."""
+    return repeat, item.asked.persona, (*item.earlier, item.asked.question)
 
 
 class Product:

@@ -193,7 +193,7 @@ class Assistant:
             UsageError, IndexUnusable: as `search`.
         """
         asked = read_question(question, max_chars=self.config.max_question_chars)
-        found, chosen = self._evidence(asked, Reading())
+        found, chosen = self._evidence(asked, Reading(), Followed(asked.text))
         sentences = label([(hit.paper, evidence) for hit, evidence in chosen])
         return self._decider.seen(found, sentences, Reading())
 
@@ -226,8 +226,8 @@ class Assistant:
         reading = Reading(notify or silent, stop or Stop())
         before = conversation or Conversation()
         followed = self._resolver.resolve(asked.text, before, reading)
-        whole = Question(followed.text)
-        case = Case(whole, kind_of(whole.text), (), reading, notify, before.numbers)
+        understood, kind = Question(followed.text), kind_of(followed.text)
+        case = Case(understood, kind, followed.filters, reading, notify, before.numbers)
         if events := answer_by_kind(self._bench, case):
             yield from in_conversation(events, asked.text, followed)
             return
@@ -236,17 +236,13 @@ class Assistant:
         state = (found.index_state, found.embedding_model)
         decision = self._decider.decide(found, sentences, reading, self.config.persona)
         work = Work(
-            *(self.config, self._writer, asked.text),
-            *state,
-            found,
-            notify,
-            self._likeness,
-            decision,
+            *(self.config, self._writer, asked.text, *state, found),
+            *(notify, self._likeness, decision),
             followed=followed,
             numbers=before.numbers,
         )
         yield from work.begin()
-        if not decision.answers or followed.absent:
+        if followed.absent or not decision.answers:
             yield work.abstain()
             return
         if case.kind == "comparison":
@@ -300,7 +296,11 @@ class Assistant:
         stop: Stop | None,
     ) -> Case:
         asked = read_question(text, max_chars=self.config.max_question_chars)
-        return Case(asked, kind, tuple(filters), Reading(notify or silent, stop or Stop()), notify)
+        reading = Reading(notify or silent, stop or Stop())
+        command = "list" if kind == "list" else "survey"
+        if filters:  # which are not recorded, so that it cannot be made again
+            command += " with filters"
+        return Case(asked, kind, tuple(filters), reading, notify, command=command)
 
     def answer(self, question: str, *, conversation: Conversation | None = None) -> Answer:
         """Answer a question, whole."""

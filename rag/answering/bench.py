@@ -47,6 +47,7 @@ class Bench:
             found,
             case.notify,
             self.likeness,
+            command=case.command,
             numbers=case.numbers,
         )
 
@@ -55,7 +56,8 @@ class Bench:
 class Case:
     """A question to be answered: `filters` were given beside it, `notify` hears of waits.
 
-    `numbers` are those that papers bear already in a conversation, by id.
+    `command` is what has it answered, `numbers` are those of the papers that the conversation has
+    cited before, by id.
     """
 
     question: Question
@@ -64,6 +66,7 @@ class Case:
     reading: Reading = field(default_factory=Reading)
     notify: Callable[[str], None] | None = None
     numbers: Mapping[str, int] = field(default_factory=dict)
+    command: str = "ask"
 
     def tell(self, wait: str) -> None:
         """Say what takes a while, to whoever listens."""

@@ -2,7 +2,7 @@
 
 Nothing is ranked here: a paper is judged by what it says itself, so that how many are listed does
 not depend on how many were retrieved. The bounds were set on questions over the seed papers
-(docs/answers.md).
+(docs/collection.md).
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ _MAYBE_SAID, _MAYBE_MEANT = 0.40, 0.42
 _NEGATIONS = frozenset("not no never without neither nor cannot lack lacks free".split())
 _LONGEST_ACRONYM = 5
 _UNKNOWN = 0.5
+_JOINT = re.compile(r"[-'’·]")
 _JOINING = re.compile(r"\b(?:and|or|in|of|on|for|with|by|to|from|using|that|which)\b|[,;]")
 _BETWEEN = 2  # other words among those that belong together
 
@@ -146,7 +147,7 @@ def alternatives(condition: Condition) -> list[Condition]:
 
 def _joints(text: str) -> dict[str, str]:
     """The terms of words with hyphens, as trainingfree, and the words that they join."""
-    joined = (re.split(r"[-'’·]", token) for token in tokens(text))
+    joined = (_JOINT.split(token) for token in tokens(text))
     return {"".join(parts): " ".join(parts) for parts in joined if len(parts) > 1}
 
 
@@ -167,15 +168,16 @@ def _close(unit: frozenset[str], text: str) -> bool:
 
 
 def _acronyms(text: str, known: Collection[str]) -> dict[str, frozenset[str]]:
-    """The initials of each run of two to five words, and the terms that they stand for."""
+    """The initials of each run of up to five words, and the terms that they stand for."""
     words = tokens(text)
+    letters = ["".join(part[0] for part in _JOINT.split(word) if part) for word in words]
+    meant = [_joints(word).keys() or set(terms(word)) for word in words]
     found = {}
-    for size in range(2, _LONGEST_ACRONYM + 1):
+    for size in range(1, _LONGEST_ACRONYM + 1):
         for start in range(len(words) - size + 1):
-            run = words[start : start + size]
-            initials = "".join(word[0] for word in run)
-            if size > 2 or initials in known:
-                found[initials] = frozenset(term for word in run for term in terms(word))
+            initials = "".join(letters[start : start + size])
+            if len(initials) > 2 or initials in known:
+                found[initials] = frozenset[str]().union(*meant[start : start + size])
     return found
 
 

@@ -57,7 +57,7 @@ class Tables:
         with self._reader.state() as state:
             papers = compared(state, references)
             title = f"Compare {', '.join(name_of(paper) for paper in papers)}: {columns}"
-            empty = self._empty(state, title, None)
+            empty = self._empty(state, title, None, "compare")
             given = subjects(state, papers, wanted)
         yield from self._tabling(wanted, reading or Reading()).fill(given, empty, "comparison")
 
@@ -106,7 +106,7 @@ class Tables:
         found = None if topic is None else self._on(topic, limit, filters, reading)
         with self._reader.state() as state:
             papers = gathered(state, found, filters)
-            empty = self._empty(state, f"{topic or 'All papers'}: {columns}", found)
+            empty = self._empty(state, f"{topic or 'All papers'}: {columns}", found, "extract")
             empty = replace(empty, coverage=Coverage(len(papers), state.snapshot.size()))
             given = subjects(state, papers, wanted)
         yield from self._tabling(wanted, reading).fill(given, empty, "list")
@@ -121,10 +121,16 @@ class Tables:
     def _tabling(self, columns: Sequence[Column], reading: Reading) -> Tabling:
         return Tabling(columns, self._rows, reading)
 
-    def _empty(self, state: IndexState, title: str, found: Found | None) -> Answer:
+    def _empty(
+        self, state: IndexState, title: str, found: Found | None, command: str = "ask"
+    ) -> Answer:
         """What is said where no abstract says anything of the columns."""
         described = (state.name, state.embedding_model)
-        return Work(self._config, self._writer, title, *described, found).abstain().answer
+        return (
+            Work(self._config, self._writer, title, *described, found, command=command)
+            .abstain()
+            .answer
+        )
 
 
 def _rows(config: Config, asker: Asker | None) -> RowReader:

@@ -80,7 +80,8 @@ def used(manifest: Mapping[str, Any]) -> dict[str, str]:
     """The prompts that made an answer, by name, as its manifest has them."""
     steps = manifest.get("help", [])
     named = [step.get("prompt") for step in steps if isinstance(step, dict)] if steps else []
-    parts = [str(name).partition("@") for name in (*named, manifest.get("prompt")) if name]
+    written = str(manifest.get("prompt") or "").split(", ")  # a table may have several
+    parts = [str(name).partition("@") for name in (*named, *written) if name]
     return {name: version for name, _, version in parts}
 
 

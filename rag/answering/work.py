@@ -166,7 +166,7 @@ class Work:
     def finish(self, ending: Ending | None = None, sentences: Sequence[Labelled] = ()) -> Answer:
         """The answer of what was stated so far, and of what `sentences` were written from."""
         last = ending or Ending()
-        return self._answer(sentences, self._quoted or last.fault, last)
+        return self._answer(sentences, self._quoted or last.fault or last.cut, last)
 
     def _pending_notices(self) -> Iterator[Notice]:
         while self._notices:
@@ -251,7 +251,7 @@ class Work:
             kind=self._kind,
             sections=tuple(self._sections) if claims else (),
             confidence=self._confidence,
-            missing=told or ("" if claims else self._followed.missing),
+            missing=(not claims and self._followed.missing) or told,
         )
 
     def _corrected(self, mixed_up: Sequence[Premise]) -> tuple[Claim, ...]:

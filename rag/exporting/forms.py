@@ -7,7 +7,7 @@ missing.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, model_validator
@@ -85,6 +85,13 @@ class Table(_Form):
         return self
 
 
+class Section(_Form):
+    """A part of an answer, which begins with the claim of that index."""
+
+    title: str
+    first: int
+
+
 class Coverage(_Form):
     """How many papers were looked at one by one."""
 
@@ -109,10 +116,19 @@ class AnswerForm(_Form):
     nearest: tuple[PaperHead, ...] = ()
     coverage: Coverage | None = None
     table: Table | None = None
+    sections: tuple[Section, ...] = ()
     manifest: dict[str, Any] = {}
     note: str = ""
     complete: bool = True
     references: tuple[Reference, ...] = ()
+
+    def parts(self) -> Iterator[tuple[str, tuple[Claim, ...]]]:
+        """The claims under the titles of their sections; those before the first have none."""
+        bounds = [("", 0), *((one.title, one.first) for one in self.sections)]
+        ends = [first for _, first in bounds[1:]] + [len(self.claims)]
+        for (title, first), end in zip(bounds, ends, strict=True):
+            if title or first < end:
+                yield title, self.claims[first:end]
 
     @model_validator(mode="after")
     def _numbers_are_cited(self) -> AnswerForm:

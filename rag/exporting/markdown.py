@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from rag.answering.tableform import NOT_STATED
 from rag.exporting.forms import AnswerForm, Citation, Claim, Table
 from rag.exporting.references import Reference
 from rag.exporting.wording import prose
@@ -33,7 +34,10 @@ def answer_in_markdown(
     if answer.table:
         yield _table(answer.table)
     elif answer.claims:
-        yield " ".join(map(_claim, answer.claims))
+        for title, claims in answer.parts():
+            if title:
+                yield f"{'#' * (level + 1)} {text_of(title)}"
+            yield " ".join(map(_claim, claims))
     else:
         yield text_of(answer.text)
     yield from _remarks(answer)
@@ -81,7 +85,7 @@ def _table(table: Table) -> str:
     """A table; a bar in a cell is escaped in maths as well, where it would end the cell."""
     rows = [["Paper", *map(text_of, table.columns)], ["---"] * (len(table.columns) + 1)]
     rows += [
-        [text_of(row.title), *(_claim(cell) if cell else "–" for cell in row.cells)]
+        [text_of(row.title), *(_claim(cell) if cell else NOT_STATED for cell in row.cells)]
         for row in table.rows
     ]
     return "\n".join(f"| {' | '.join(_cell(cell) for cell in row)} |" for row in rows)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 
+from rag.answering.tableform import NOT_STATED
 from rag.exporting.forms import AnswerForm, Citation, Claim, Table
 from rag.exporting.references import Reference
 from rag.exporting.wording import prose
@@ -58,7 +59,9 @@ def answer_in_html(
     if answer.table:
         yield _table(answer.table, number)
     elif answer.claims:
-        yield f"<p>{' '.join(_claim(claim, number) for claim in answer.claims)}</p>"
+        for title, claims in answer.parts():
+            heading = f"<h2>{shown(title)}</h2>" if title else ""
+            yield f"{heading}<p>{' '.join(_claim(claim, number) for claim in claims)}</p>"
     else:
         yield f"<p>{shown(answer.text)}</p>"
     yield from (f'<p class="about">{remark}</p>' for remark in _remarks(answer))
@@ -110,7 +113,7 @@ def _table(table: Table, number: int) -> str:
     heads = "".join(f"<th>{shown(column)}</th>" for column in ("Paper", *table.columns))
     rows = "".join(
         f"<tr><th>{shown(row.title)}</th>"
-        + "".join(f"<td>{_claim(cell, number) if cell else '–'}</td>" for cell in row.cells)
+        + "".join(f"<td>{_claim(cell, number) if cell else NOT_STATED}</td>" for cell in row.cells)
         + "</tr>"
         for row in table.rows
     )

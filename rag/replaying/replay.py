@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from rag.answering import prompting
+from rag.answering.asking import Reading
 from rag.answering.assistant import Assistant, last_answer
 from rag.answering.events import Event
+from rag.answering.exchange import silent
 from rag.answering.support import Judgement
+from rag.answering.templates import used
 from rag.errors import PaperNotFound, UsageError
 from rag.replaying.checking import (
     ClaimCheck,
@@ -21,6 +24,7 @@ from rag.replaying.comparing import Difference, causes, outcome, why
 from rag.replaying.record import Recorded
 from rag.schema import Answer, Paper
 
+_AGAIN = {"ask", "summarize", "compare", "list", "survey"}
 _OWNERS = 5  # papers looked at for one that has a sentence
 
 
@@ -30,7 +34,7 @@ class Replayed:
 
     `causes` is what made it and is not as it was; `differences` what came out otherwise when it
     was made again, and `why` what may explain that. `answer` is None where it was not made again;
-    `not_run` says why, where that was asked for.
+    `not_run` says why, where that was asked for, and `failed` that it should have been possible.
     """
 
     question: str
@@ -41,6 +45,7 @@ class Replayed:
     why: tuple[str, ...] = ()
     answer: Answer | None = None
     not_run: str = ""
+    failed: bool = False
 
     @property
     def same(self) -> bool:
@@ -49,7 +54,7 @@ class Replayed:
             all(check.state == "unchanged" for check in self.sentences)
             and all(check.before == check.now for check in self.claims)
             and not any(difference.is_seen for difference in self.differences)
-            and not self.not_run
+            and not self.failed
         )
 
 
@@ -80,7 +85,8 @@ def replay(
     except UsageError as error:
         standing = _standing(assistant, recorded)
         found = causes(recorded.manifest, standing)
-        return Replayed(*checked, tuple(found), not_run=str(error))
+        known = recorded.command in _AGAIN
+        return Replayed(*checked, tuple(found), not_run=str(error), failed=known)
     found = causes(recorded.manifest, answer.manifest)
     differences = outcome(recorded, answer)
     reasons = why(found, differences, by_model="model" in answer.manifest)
@@ -90,29 +96,37 @@ def replay(
 def _again(
     assistant: Assistant, recorded: Recorded, notify: Callable[[str], None] | None
 ) -> Iterator[Event]:
-    if recorded.command == "ask":
-        return assistant.ask(recorded.question, notify=notify)
-    if recorded.command == "summarize":
-        return assistant.summarize(_summarised(recorded), notify=notify)
-    raise UsageError(f"An answer of `rag {recorded.command}` is checked and not made again")
+    question, command = recorded.question, recorded.command
+    if command == "compare":
+        columns = question.rpartition(": ")[2]
+        return assistant.tables.compare(_papers(recorded), columns, Reading(notify or silent))
+    if command == "summarize":
+        return assistant.summarize(_papers(recorded)[0], notify=notify)
+    if command == "list":
+        return assistant.list_papers(question, notify=notify)
+    if command == "survey":
+        return assistant.survey(question, notify=notify)
+    if command == "ask":
+        return assistant.ask(question, notify=notify)
+    raise UsageError(f"An answer of `rag {command}` is checked and not made again")
 
 
-def _summarised(recorded: Recorded) -> str:
-    """The id of the paper of a summary: that of its evidence."""
+def _papers(recorded: Recorded) -> list[str]:
+    """The ids of the papers that an answer about given papers was made from."""
     evidence: object = recorded.manifest.get("evidence")
-    if not isinstance(evidence, Sequence) or not evidence:
-        raise PaperNotFound("The answer does not say which paper it sums up")
-    return str(evidence[0]).rpartition(":")[0]
+    if not isinstance(evidence, list) or not evidence:
+        raise PaperNotFound("The answer does not say which papers it is about")
+    return list(dict.fromkeys(str(one).rpartition(":")[0] for one in evidence))
 
 
 def _standing(assistant: Assistant, recorded: Recorded) -> dict[str, str]:
     """What can be said of now without making an answer."""
     index, embedding_model = assistant.standing()
     standing = {"index": index, "embedding_model": embedding_model, "writer": assistant.writer_name}
-    name = str(recorded.manifest.get("prompt", "")).partition("@")[0]
     versions = prompting.versions(assistant.config.prompts)
-    if name in versions:
-        standing["prompt"] = f"{name}@{versions[name]}"
+    names = used({"prompt": recorded.manifest.get("prompt")})
+    if names:
+        standing["prompt"] = ", ".join(f"{name}@{versions.get(name, '')}" for name in names)
     return {**standing, "settings": recorded.manifest.get("settings", "")}
 
 
