@@ -184,7 +184,7 @@ class Assistant:
             UsageError, IndexUnusable: as `search`.
         """
         asked = read_question(question, max_chars=self.config.max_question_chars)
-        return self._evidence(asked, Reading())[1]
+        return self._evidence(asked, Reading(), Followed(asked.text))[1]
 
     def signals(self, question: str) -> dict[str, float]:
         """What it is judged by whether the collection answers; see `rag.answering.signals`.
@@ -358,10 +358,9 @@ class Assistant:
         self,
         asked: Question,
         reading: Reading,
-        followed: Followed | None = None,
+        followed: Followed,
         before: Conversation | None = None,
     ) -> tuple[Found, list[Chosen]]:
-        followed = followed or Followed(asked.text)
         found = self._finder.find(
             asked,
             self.config.top_k + len(followed.without),
