@@ -228,7 +228,7 @@ class Assistant:
         followed = self._resolver.resolve(asked.text, before, reading)
         understood, kind = Question(followed.text), kind_of(followed.text)
         case = Case(understood, kind, followed.filters, reading, notify, before.numbers)
-        # "Another paper about the same" means what the conversation is about: no list can know that.
+        # "Another paper about the same": of what, a list over the collection cannot know.
         if not followed.without and (events := answer_by_kind(self._bench, case)):
             yield from in_conversation(events, asked.text, followed)
             return
