@@ -243,7 +243,7 @@ class Assistant:
             numbers=before.numbers,
         )
         yield from work.begin()
-        if followed.absent or not decision.answers:
+        if followed.absent or not (decision.answers or (followed.without and sentences)):
             yield work.abstain()
             return
         if case.kind == "comparison":
