@@ -45,7 +45,9 @@ def quoting(received: Received, sentence: str) -> Script:
     """A model that states one of the sentences that it was given, word for word."""
     prompt = received.body["messages"][-1]["content"]
     lines = prompt.split("\n")
-    label = next(line[1:].partition("]")[0] for line in lines if line.endswith(sentence))
+    labels = (line[1:].partition("]")[0] for line in lines if line.endswith(sentence))
+    if (label := next(labels, "")) == "":
+        return streamed(['{"claims": []}'])  # another question than for an answer
     return streamed([json.dumps({"claims": [{"support": [label], "text": sentence}]})])
 
 
@@ -160,7 +162,7 @@ def test_chat_006_messages_of_a_chat_program_are_sent_as_role_and_text_only(
         answer = asked.assistant.answer(
             "On how many tasks was TinyOwl tested?", conversation=before
         )
-    assert answer.claims[0].text == OWL[1]
+    assert answer.claims[0].text.endswith(OWL[1])
 
 
 REQUEST = Request("rules", "context\n\nquestion", None, 50)
@@ -197,7 +199,7 @@ def test_chat_007_a_template_without_a_system_role_gets_one_message(told: str) -
 
 
 def test_chat_007_a_server_that_takes_neither_form_is_told_of_and_not_asked_for_ever() -> None:
-    with pytest.raises(ServerError, match="refuses the system message"):
+    with pytest.raises(ServerError, match="roles must alternate"):
         asked_of(refusal(400, "Conversation roles must alternate"))
 
 

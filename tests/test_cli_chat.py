@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from command import COMMAND, ROOT, environment
 from fakes import Received, Script, ScriptedServer, chunk, event, streamed
-from test_cli_json import check
+from test_cli_json import FOLLOW_UP, check
 
 TALK = """\
 What does RN-DPO normalize?
@@ -61,7 +61,7 @@ def test_every_answer_is_one_line_of_json(seeds_index: Path) -> None:
     assert lines[3] == {"error": "The question is empty. Ask it in words.", "exit_code": 2}
     assert [c["number"] for c in lines[4]["citations"]] == [1]
     check(lines[0], "rag ask --json, rag summarize")
-    check(lines[2]["manifest"], "The manifest of a follow-up")
+    check(lines[2]["manifest"], FOLLOW_UP)
 
 
 @pytest.mark.parametrize("talk", ["", "\n\n  \n"])

@@ -15,6 +15,7 @@ from fakes import DONE, Script, ScriptedServer, chunk, event, usage
 from library import abstract
 
 MODEL = "The manifest of an answer that a model wrote"
+FOLLOW_UP = "The manifest of a follow-up"  # checked in test_cli_chat.py
 OPEN = {"origins", "changed"}  # their keys are names of settings, whichever were set
 NULLABLE = {
     *("confidence", "probability", "coverage", "table", "year", "answerable", "feedback"),

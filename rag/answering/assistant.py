@@ -228,7 +228,8 @@ class Assistant:
         followed = self._resolver.resolve(asked.text, before, reading)
         understood, kind = Question(followed.text), kind_of(followed.text)
         case = Case(understood, kind, followed.filters, reading, notify, before.numbers)
-        if events := answer_by_kind(self._bench, case):
+        # "Another paper about the same": of what, a list over the collection cannot know.
+        if not followed.without and (events := answer_by_kind(self._bench, case)):
             yield from in_conversation(events, asked.text, followed)
             return
         found, chosen = self._evidence(followed.searched, reading, followed, before)
@@ -242,7 +243,7 @@ class Assistant:
             numbers=before.numbers,
         )
         yield from work.begin()
-        if followed.absent or not decision.answers:
+        if followed.absent or not (decision.answers or (followed.without and sentences)):
             yield work.abstain()
             return
         if case.kind == "comparison":
