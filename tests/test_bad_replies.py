@@ -150,12 +150,7 @@ def test_what_is_no_answer_becomes_none(library: Library, output: str, reply: st
         "I cannot help with that.",
         "As an AI language model I do not have opinions.",
         "You answer questions about research papers.",
-        pytest.param(
-            "苹果的平均重量是九百克。",
-            marks=pytest.mark.xfail(
-                reason="a number in Chinese characters is not compared with digits", strict=False
-            ),
-        ),
+        "苹果的平均重量是九百克。",
         "Äpfel wiegen 900 Gramm.",
     ],
 )

@@ -18,6 +18,7 @@ from evals.checking.fitting import logistic
 from evals.known import SUITES
 from evals.suite import read_suite
 from rag.answering.facts import missing_names, missing_numbers, other_unit
+from rag.answering.hanzi import numbers_in_hanzi
 from rag.answering.polarity import denies_what_is_said, other_direction, says_what_is_denied
 from rag.answering.support import judge
 from rag.answering.weighing import is_verbatim, left_over
@@ -191,3 +192,24 @@ def test_the_fit_finds_the_weights_of_its_own_model() -> None:
         return float(np.logaddexp(0, -signs).sum() + ridge)
 
     assert logistic(data, wanted) == pytest.approx(minimize(loss, np.zeros(3)).x, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("平均重量是九百克", {"900"}),
+        ("提高了三点五个百分点", {"3.5"}),
+        ("百分之十的样本", {"10"}),
+        ("一万二千三百篇论文", {"12300"}),
+        ("二〇二四年", {"2024"}),
+        ("十五层", {"15"}),
+        ("两种方法", {"2"}),
+        ("三个数据集", {"3"}),
+        ("统一的框架", set()),
+        ("一个模型", set()),
+        ("三角形", set()),
+        ("亿万", {"1000000000000"}),
+    ],
+)
+def test_numbers_in_chinese_characters(text: str, found: set[str]) -> None:
+    assert numbers_in_hanzi(text) == found

@@ -43,7 +43,7 @@ def compared(
     """
     every = [*true, *damaged]
     positive = [True] * len(true) + [False] * len(damaged)
-    check = [one.probability for one in (*judged, *found)]
+    check = [one.probability or 0.0 for one in (*judged, *found)]
     signal = discrepancy(every, embedder)
     both = _joined(np.array([check, signal]).T, np.array(positive), [o.paper.id for o in every])
     scores = {"check": check, "discrepancy": signal, "both": both}

@@ -20,7 +20,8 @@ class SupportJudge:
         """See `Judge.judge`."""
         support = [one for passage in case.passages for one in pinned(passage)]
         found = judge(case.claim, support, case.question)
-        return Verdict(_LABELS.get(found.verdict, "neither"), reason=found.reason)
+        label = _LABELS.get(found.verdict, "neither")
+        return Verdict(label, found.probability, reason=found.reason)
 
     def close(self) -> None:
         """There is nothing to let go of."""

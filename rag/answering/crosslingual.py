@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rag.answering.facts import missing_numbers, names, numbers
+from rag.answering.hanzi import numbers_in_hanzi
 from rag.answering.phrases.english import ENGLISH
 from rag.answering.phrases.language import Language
 from rag.answering.polarity import denies
@@ -54,7 +55,8 @@ def judge_across(claim: str, support: Sequence[Pinned], language: Language) -> J
         return Judgement("unsupported", "it names no sentence")
     sentences = " ".join(evidence.text for _, evidence in support)
     abstracts = " ".join(f"{paper.title} {paper.text}" for paper, _ in support)
-    if missing := missing_numbers(claim, sentences):
+    in_characters = sorted(numbers_in_hanzi(claim) - numbers(sentences))
+    if missing := missing_numbers(claim, sentences) or in_characters:
         return Judgement("unsupported", f"{missing[0]} is not in the sentences it names")
     held = names(abstracts) | {word.rstrip("s") for word in normalise(plain(abstracts)).split()}
     if missing := sorted(names(claim) - held - _TRANSLATED - set(terms(abstracts))):
@@ -62,8 +64,8 @@ def judge_across(claim: str, support: Sequence[Pinned], language: Language) -> J
     if _denies(claim, language) and not denies(sentences):
         return Judgement("contradicted", "it denies what the sentences say")
     if len(_shared(claim, sentences) | (names(claim) & names(abstracts))) >= _ENOUGH:
-        return Judgement("supported")
-    return Judgement("partly", _REASON)
+        return Judgement("supported", probability=None)
+    return Judgement("partly", _REASON, None)
 
 
 def _shared(claim: str, sentences: str) -> set[str]:

@@ -30,12 +30,12 @@ Pinned = tuple[Paper, Evidence]
 class Judgement:
     """What checking a claim gave; `reason` says why it is not fully supported.
 
-    `probability` is that the sentences say it.
+    `probability` is that the sentences say it, None where that cannot be told.
     """
 
     verdict: Verdict
     reason: str = ""
-    probability: float = 0.0
+    probability: float | None = 0.0
 
 
 def judge(
