@@ -81,7 +81,7 @@ def premises(found: Found) -> tuple[Premise, ...]:
     """The names and numbers that the paper asked about lacks, and another that was found has.
 
     Only where the question has some of the paper's own, else nothing is mixed up; and not what
-    many papers have, such as LLM.
+    many papers have, such as LLM, nor what another paper is called: the question asks of both.
     """
     marks = marks_of(found.question.text)
     hit = nearest_paper(found)
@@ -97,7 +97,8 @@ def premises(found: Found) -> tuple[Premise, ...]:
 
 def _place(mark: str, hits: Iterable[Hit]) -> Premise | None:
     having = [hit.paper for hit in hits if not lacking([mark], hit.paper.text)]
-    if not 1 <= len(having) <= _OWNERS:
+    called = (set(terms(short_name(paper))) for paper in having)
+    if not 1 <= len(having) <= _OWNERS or set(terms(mark)) in called:
         return None
     paper = having[0]
     for index, said in enumerate(paper.sentences):

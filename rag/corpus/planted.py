@@ -144,9 +144,10 @@ def _stuffed_with(text: str) -> str:
     """The word that makes up too much of a text, or stands too often after itself; mostly none."""
     words: list[str] = _WORD.findall(text.casefold())
     long = Counter(word for word in words if len(word) >= _SHORTEST)
-    if len(words) >= _STUFFED_WORDS and long:
-        word, times = long.most_common(1)[0]
-        if times > _STUFFED_SHARE * len(words):
-            return word[:_QUOTED]
+    word, times = max(long.items(), key=lambda one: one[1], default=("", 0))
+    if len(words) >= _STUFFED_WORDS and times > _STUFFED_SHARE * len(words):
+        return word[:_QUOTED]
+    if times < _RUN:
+        return ""
     runs = ((word, sum(1 for _ in run)) for word, run in groupby(words))
     return next((word[:_QUOTED] for word, times in runs if times >= _RUN and word in long), "")
