@@ -238,7 +238,8 @@ STYLE = """
 #chat .nearest .place { color: var(--quiet); font-size: 13px; }
 #chat .table { overflow-x: auto; margin: 0 0 12px; }
 #chat :is(th, td) { font-size: 14.5px; line-height: 1.5; padding: 7px 12px 7px 0; min-width: 9em;
-  text-align: left; vertical-align: top; border-bottom: 1px solid var(--line); }
+  max-width: 22em; text-align: left; vertical-align: top; border: 0 !important;
+  border-bottom: 1px solid var(--line) !important; }
 #chat summary { cursor: pointer; }
 #status { min-height: 28px; flex: none; }
 #status p { margin: 0; font-size: 13.5px; color: var(--quiet); display: flex; gap: 8px;

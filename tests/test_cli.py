@@ -45,7 +45,7 @@ def test_no_command_shows_the_help() -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["serach", "x"], "Did you mean 'search'?"),
+        (["serach", "x"], "Did you mean 'search'"),
         (["search", "--jsn", "x"], "--json"),
         (["search"], "rag search needs a question"),
         (["ask"], "Example: rag ask"),
