@@ -70,7 +70,7 @@ ORDER = (
     "answering.writing answering.parts answering.served "
     "answering.helping answering.work answering.tabling answering.comparing answering.tables "
     "answering.bench answering.screening answering.listing "
-    "answering.summing answering.stances answering.survey answering.dispatch "
+    "answering.summing answering.stances answering.survey answering.direct answering.dispatch "
     "answering.assistant answering "
     "replaying.record replaying.checking replaying.comparing replaying.settings replaying.replay "
     "replaying "

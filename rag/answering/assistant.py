@@ -8,23 +8,22 @@ from typing import Self
 
 from rag.answering.asking import Asker, Reading
 from rag.answering.bench import Bench, Case
-from rag.answering.conflicts import conflicting
 from rag.answering.conversation import Conversation, names_paper
 from rag.answering.deciding import Decider
+from rag.answering.direct import answer_directly, evidence_for
 from rag.answering.disclosure import disclosure
-from rag.answering.dispatch import answer_by_kind, both_sides, evenly
+from rag.answering.dispatch import answer_by_kind
 from rag.answering.events import Done, Event
 from rag.answering.exchange import Generator, silent
 from rag.answering.finding import Finder
 from rag.answering.followed import Followed
-from rag.answering.helping import MOST_CLAIMS, asker_of, budget_of, decider_of, finder_of
+from rag.answering.helping import asker_of, budget_of, decider_of, finder_of
 from rag.answering.kinds import kind_of
 from rag.answering.listing import list_papers
 from rag.answering.parts import built_with, embedder_of, generator_of, vectors_of, writing
 from rag.answering.prompting import label
-from rag.answering.resolving import Resolver, in_conversation, unspoken
+from rag.answering.resolving import Resolver, in_conversation
 from rag.answering.served import as_wanted, with_model
-from rag.answering.speech import writes_in
 from rag.answering.stop import Stop
 from rag.answering.support import Judgement, Pinned, judge
 from rag.answering.survey import survey
@@ -40,7 +39,7 @@ from rag.index.reader import IndexReader
 from rag.index.remembering import RememberingEmbedder
 from rag.index.snapshot import Counts
 from rag.index.sync import Indexer
-from rag.retrieval.evidence import Chosen, choose
+from rag.retrieval.evidence import Chosen
 from rag.retrieval.fusion import Weights
 from rag.retrieval.lookup import find_paper
 from rag.retrieval.query import Question, read_question
@@ -69,12 +68,11 @@ class Assistant:
         Without a `decider` whoever writes decides by being silent.
         """
         self.config = config
-        self._decider = decider or Decider(None)
         self._reader = reader
         self._finder = finder
         self._writer = writer
-        self._budget = budget_of(config)
-        self._bench = Bench(config, reader, finder, writer, self._budget, asker, self._likeness)
+        parts = (config, reader, finder, writer, budget_of(config), decider or Decider(None))
+        self._bench = Bench(*parts, asker, self._likeness)
         self._resolver = Resolver(finder, self._called)
         self.tables = Tables(config, reader, finder, writer, asker)
 
@@ -135,7 +133,8 @@ class Assistant:
     def speaking_as(self, persona: str) -> Self:
         """The same assistant with another persona: index and model are shared, and closed once."""
         config = self.config.model_copy(update={"persona": persona})
-        kept = (self._reader, self._finder, self._writer, self._bench.asker, self._decider)
+        bench = self._bench
+        kept = (self._reader, self._finder, self._writer, bench.asker, bench.decider)
         return type(self)(config, *kept)
 
     @property
@@ -184,7 +183,7 @@ class Assistant:
             UsageError, IndexUnusable: as `search`.
         """
         asked = read_question(question, max_chars=self.config.max_question_chars)
-        return self._evidence(asked, Reading(), Followed(asked.text))[1]
+        return evidence_for(self._bench, asked, Reading(), Followed(asked.text))[1]
 
     def signals(self, question: str) -> dict[str, float]:
         """What it is judged by whether the collection answers; see `rag.answering.signals`.
@@ -193,9 +192,9 @@ class Assistant:
             UsageError, IndexUnusable: as `search`.
         """
         asked = read_question(question, max_chars=self.config.max_question_chars)
-        found, chosen = self._evidence(asked, Reading(), Followed(asked.text))
+        found, chosen = evidence_for(self._bench, asked, Reading(), Followed(asked.text))
         sentences = label([(hit.paper, evidence) for hit, evidence in chosen])
-        return self._decider.seen(found, sentences, Reading())
+        return self._bench.decider.seen(found, sentences, Reading())
 
     def ask(
         self,
@@ -231,34 +230,9 @@ class Assistant:
         # "Another paper about the same": of what, a list over the collection cannot know.
         if not followed.without and (events := answer_by_kind(self._bench, case)):
             yield from in_conversation(events, asked.text, followed)
-            return
-        found, chosen = self._evidence(followed.searched, reading, followed, before)
-        sentences = label([(hit.paper, evidence) for hit, evidence in chosen])
-        state = (found.index_state, found.embedding_model)
-        decision = self._decider.decide(found, sentences, reading, self.config.persona)
-        work = Work(
-            *(self.config, self._writer, asked.text, *state, found),
-            *(notify, self._likeness, decision),
-            followed=followed,
-            numbers=before.numbers,
-        )
-        yield from work.begin()
-        if followed.absent or not (decision.answers or (followed.without and sentences)):
-            yield work.abstain()
-            return
-        if case.kind == "comparison":
-            sentences = evenly(followed.text, sentences)
-        if both := conflicting(followed.text, sentences):
-            yield from both_sides(work, case, both)
-            return
-        if notify is not None:
-            notify("reading the evidence")
-        task = Task(
-            *("answer", followed.text, tuple(sentences), MOST_CLAIMS, reading.stop),
-            self.config.persona,
-            writes_in(followed.text),
-        )
-        yield from work.write(task, case.kind)
+        else:
+            directly = replace(case, typed=asked.text)
+            yield from answer_directly(self._bench, directly, followed, before)
 
     def list_papers(
         self,
@@ -354,23 +328,6 @@ class Assistant:
         except PaperNotFound:
             return None
         return paper if names_paper(name, paper) else None
-
-    def _evidence(
-        self,
-        asked: Question,
-        reading: Reading,
-        followed: Followed,
-        before: Conversation | None = None,
-    ) -> tuple[Found, list[Chosen]]:
-        found = self._finder.find(
-            asked,
-            self.config.top_k + len(followed.without),
-            reading,
-            sentences=_SUMMARY_SENTENCES,
-            filters=followed.filters,
-        )
-        found = replace(found, hits=tuple(unspoken(found.hits, followed, before)))
-        return found, choose(found.hits, found.vectors, self._budget)
 
     def judge(self, claim: str, support: Sequence[Pinned], question: str = "") -> Judgement:
         """Whether sentences support a claim, by the rules that every answer is checked by."""

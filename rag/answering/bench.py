@@ -6,7 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from rag.answering.asking import Asker, Reading
+from rag.answering.deciding import Decider, Decision
 from rag.answering.finding import Finder
+from rag.answering.followed import Followed
 from rag.answering.support import Likeness
 from rag.answering.work import Work
 from rag.answering.writing import Writer
@@ -31,22 +33,34 @@ class Bench:
     finder: Finder
     writer: Writer
     budget: Budget
+    decider: Decider
     asker: Asker | None = None
     likeness: Likeness | None = None
 
-    def work(self, case: Case, found: Found | None) -> Work:
-        """An answer to begin; `found` is what was searched for it, None if nothing was."""
+    def work(
+        self,
+        case: Case,
+        found: Found | None,
+        decision: Decision | None = None,
+        followed: Followed | None = None,
+    ) -> Work:
+        """An answer to begin; `found` is what was searched for it, None if nothing was.
+
+        `decision` is that to answer, `followed` how the question was understood.
+        """
         state = ("", self.config.embedding_model)
         if found is not None:
             state = (found.index_state, found.embedding_model)
         return Work(
             self.config,
             self.writer,
-            case.question.text,
+            case.typed or case.question.text,
             *state,
             found,
             case.notify,
             self.likeness,
+            decision,
+            followed=followed,
             command=case.command,
             numbers=case.numbers,
         )
@@ -56,7 +70,8 @@ class Bench:
 class Case:
     """A question to be answered: `filters` were given beside it, `notify` hears of waits.
 
-    `command` is what has it answered, `numbers` are those of the papers that the conversation has
+    `command` is what has it answered, `typed` the question as it was put, where that is not the
+    same, `numbers` are those of the papers that the conversation has
     cited before, by id.
     """
 
@@ -67,6 +82,7 @@ class Case:
     notify: Callable[[str], None] | None = None
     numbers: Mapping[str, int] = field(default_factory=dict)
     command: str = "ask"
+    typed: str = ""
 
     def tell(self, wait: str) -> None:
         """Say what takes a while, to whoever listens."""

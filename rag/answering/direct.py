@@ -1,0 +1,103 @@
+"""A question answered from the sentences that come nearest to it, as most questions are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from rag.answering.asking import Reading
+from rag.answering.bench import Bench, Case
+from rag.answering.conflicts import conflicting
+from rag.answering.conversation import Conversation
+from rag.answering.events import Done, Event
+from rag.answering.facts import names
+from rag.answering.followed import Followed
+from rag.answering.helping import MOST_CLAIMS
+from rag.answering.prompting import Labelled, label
+from rag.answering.resolving import unspoken
+from rag.answering.speech import writes_in
+from rag.answering.work import Work
+from rag.answering.writing import Task
+from rag.retrieval.evidence import Chosen, choose
+from rag.retrieval.query import Question
+from rag.retrieval.search import Found
+from rag.schema import Paper
+from rag.text import legible
+
+_SENTENCES = 20  # of each paper, from which those to read are chosen
+
+
+def answer_directly(
+    bench: Bench, case: Case, followed: Followed, before: Conversation
+) -> Iterator[Event]:
+    """Search, decide whether what was found answers, and have it written."""
+    found, chosen = evidence_for(bench, followed.searched, case.reading, followed, before)
+    sentences = label([(hit.paper, evidence) for hit, evidence in chosen])
+    decision = bench.decider.decide(found, sentences, case.reading, bench.config.persona)
+    work = bench.work(case, found, decision, followed)
+    yield from work.begin()
+    if followed.absent or not (decision.answers or (followed.without and sentences)):
+        yield work.abstain()
+        return
+    if case.kind == "comparison":
+        sentences = evenly(followed.text, sentences)
+    if both := conflicting(followed.text, sentences):
+        yield from both_sides(work, case, both)
+        return
+    case.tell("reading the evidence")
+    task = Task(
+        *("answer", followed.text, tuple(sentences), MOST_CLAIMS, case.reading.stop),
+        bench.config.persona,
+        writes_in(followed.text),
+    )
+    yield from work.write(task, case.kind)
+
+
+def evidence_for(
+    bench: Bench,
+    asked: Question,
+    reading: Reading,
+    followed: Followed,
+    before: Conversation | None = None,
+) -> tuple[Found, list[Chosen]]:
+    """What is found for a question, and the sentences to answer from, most wanted first."""
+    found = bench.finder.find(
+        asked,
+        bench.config.top_k + len(followed.without),
+        reading,
+        sentences=_SENTENCES,
+        filters=followed.filters,
+    )
+    found = replace(found, hits=tuple(unspoken(found.hits, followed, before)))
+    return found, choose(found.hits, found.vectors, bench.budget)
+
+
+def both_sides(work: Work, case: Case, both: Sequence[Labelled]) -> Iterator[Event]:
+    """What each of several papers says where they disagree, with its name and year."""
+    yield work.head("The abstracts disagree")
+    for item in both:
+        text = f"{_named(item.paper)}: {legible(item.evidence.text)}"
+        yield from work.state(text, [(item.paper, item.evidence)])
+    yield Done(replace(work.finish(), kind=case.kind))
+
+
+def evenly(question: str, sentences: Sequence[Labelled]) -> list[Labelled]:
+    """The same sentences, those of a comparison's papers in turn: the best of each before others.
+
+    They are the papers that bear a name of the question, or all where fewer than two do.
+    """
+    asked = names(question)
+    bearing = {s.paper.id for s in sentences if asked & names(f"{s.paper.title} {s.paper.text}")}
+    able = bearing if len(bearing) > 1 else {s.paper.id for s in sentences}
+    best = {id_: max(s.relevance for s in sentences if s.paper.id == id_) for id_ in able}
+    return [
+        replace(s, relevance=s.relevance + len(sentences))
+        if s.relevance == best.get(s.paper.id)
+        else s
+        for s in sentences
+    ]
+
+
+def _named(paper: Paper) -> str:
+    year = f" ({paper.meta.year})" if paper.meta.year else ""
+    return f"{legible(paper.title)}{year}"
