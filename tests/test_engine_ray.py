@@ -25,7 +25,7 @@ from rag.index.sync import Indexer, Report
 from rag.models import WeightStore
 
 FORBIDDEN = "eagles"
-PAPERS = 1_200
+PAPERS = 2_400
 
 
 class TouchyEmbedder(SlowEmbedder):

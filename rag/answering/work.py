@@ -283,6 +283,13 @@ class Work:
         others = [Nearest(hit.paper, hit.score) for hit in hits if hit.paper.id not in cited]
         return tuple(others[:_NEAREST])
 
+    def _read(self, sentences: Sequence[Labelled]) -> list[str]:
+        """What the answer was written from; where nobody wrote, that is what it cites."""
+        given = [item.evidence for item in sentences]
+        cited = [evidence for made in self._claims for evidence in made.claim.support]
+        ids = (f"{evidence.paper_id}:{evidence.index}" for evidence in given or cited)
+        return list(dict.fromkeys(ids))
+
     def _manifest(self, sentences: Sequence[Labelled], ending: Ending) -> dict[str, object]:
         return {
             "askpapers": version("askpapers"),
@@ -295,7 +302,7 @@ class Work:
             "command": self._command,
             "found": [hit.paper.id for hit in self._found.hits] if self._found else [],
             "confidence": self._confidence,
-            "evidence": [f"{i.paper.id}:{i.evidence.index}" for i in sentences],
+            "evidence": self._read(sentences),
             "repairs": list(self._repairs),
             "help": [asdict(step) | {"texts": list(step.texts)} for step in self._help.steps],
             **self._followed.told(),
