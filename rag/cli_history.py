@@ -147,11 +147,15 @@ def add_answer(
     from rag.exporting import read_answers
 
     answers = read_answers(read_file(answer), str(answer))
-    number = kept.create(name) if to is None else to
+    number, turn = to, 1
     for one in answers:
         references = from_answers(data, (one,))
         known = (*references.references, *references.others)
-        turn = kept.append(number, one.model_dump(mode="json", exclude={"references"}), known)
+        value = one.model_dump(mode="json", exclude={"references"})
+        if number is None:
+            number = kept.begin(value, known, name)
+        else:
+            turn = kept.append(number, value, known)
     if as_json:
         print_json({"conversation": number, "turn": turn})
     else:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from rag.answering.conversation import Conversation, asked_of
 from rag.answering.events import CitationAdded, ClaimMade, Done, Event, Heading
 from rag.answering.tableform import NOT_STATED
-from rag.schema import Answer, Citation, Claim, Paper, Section, Sentence, Table
+from rag.schema import COUNTING, Answer, Citation, Claim, Paper, Section, Sentence, Table
 from rag.text import MATHS, is_money, plain, printable
 
 INLINE_MATHS = ("\ue000", "\ue001")
@@ -248,7 +248,7 @@ def _rest(result: Answer, turn: int) -> list[str]:
     if not result.claims or result.status == "abstained":
         kind = "refusal" if result.status == "abstained" else "claim"
         parts.append(f'<p class="{kind}">{inline(result.text)}</p>')
-    if result.missing:
+    if result.missing and result.kind not in COUNTING:
         parts.append(f'<p class="missing">{inline(result.missing)}</p>')
     if result.note:
         parts.append(f'<p class="note">Note: {as_typed(result.note.rstrip("."))}.</p>')

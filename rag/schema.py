@@ -17,6 +17,8 @@ Kind = Literal[
     "fact", "yes_no", "definition", "quantity", "comparison", "list", "count", "agreement",
     "summary", "overview", "talk",
 ]  # fmt: skip
+COUNTING = frozenset({"list", "count", "overview"})
+"""Kinds whose answers say what was looked for, also where nothing was found."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ from rag.index.report import Conflict, Failure, Report
 from rag.index.report import Notice as Mended
 from rag.retrieval.fusion import LISTS
 from rag.retrieval.search import Found
-from rag.schema import Answer, Citation, Hit, Paper
+from rag.schema import COUNTING, Answer, Citation, Hit, Paper
 from rag.terminal_table import show_table
 from rag.text import plain
 
@@ -124,7 +124,7 @@ def _show_abstention(answer: Answer) -> None:
     """What is said where nothing was: the refusal, and what is missing."""
     if not answer.claims or answer.status == "abstained":
         out.print(_text(answer.text))
-    if answer.missing:
+    if answer.missing and answer.kind not in COUNTING:  # these say it themselves
         out.print(_text(answer.missing))
 
 

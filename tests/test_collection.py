@@ -46,17 +46,17 @@ def is_grounded(answer: Answer) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("question", "expected"),
+    ("question", "expected", "checked"),
     [
-        ("Which papers mention reward hacking?", {"a", "c"}),
-        ("List all papers about roses.", {"c", "d"}),
-        ("Which papers mention tomatoes or crows?", {"a", "b"}),
-        ("Which papers since 2022 mention reward hacking?", {"c"}),
-        ("Which papers are from 2023?", {"d"}),
+        ("Which papers mention reward hacking?", {"a", "c"}, 5),
+        ("List all papers about roses.", {"c", "d"}, 5),
+        ("Which papers mention tomatoes or crows?", {"a", "b"}, 5),
+        ("Which papers since 2022 mention reward hacking?", {"c"}, 3),
+        ("Which papers are from 2023?", {"d"}, 5),
     ],
 )
 def test_a_list_has_every_paper_and_no_other(
-    tmp_path: Path, embedder: Embedder, question: str, expected: set[str]
+    tmp_path: Path, embedder: Embedder, question: str, expected: set[str], checked: int
 ) -> None:
     with asking(tmp_path, embedder, RECORDS) as assistant:
         answer = assistant.answer(question)
@@ -66,7 +66,7 @@ def test_a_list_has_every_paper_and_no_other(
     assert is_grounded(answer)
     number = f"{len(expected)} paper{'s' if len(expected) > 1 else ''}"
     assert answer.text.startswith(f"{number} ")
-    assert "checked 5 of 5 abstracts" in answer.text
+    assert f"checked {checked} of 5 abstracts" in answer.text
 
 
 @pytest.mark.parametrize("question", ["Which papers mention owls?", "How many papers use owls?"])

@@ -53,3 +53,19 @@ def test_a_model_can_be_let_go_right_after_its_last_text(weights: WeightStore) -
         "    del embedder\n"
     )
     subprocess.run([sys.executable, "-c", code], env=environment(), timeout=120, check=True)
+
+
+def test_nothing_of_the_embedding_runtime_speaks_to_its_maker(weights: WeightStore) -> None:
+    """OpenVINO's package reports every import, unless its sender cannot be loaded."""
+    script = (
+        "import sys\n"
+        "from rag.config import load\n"
+        "from rag.answering.parts import embedder_of\n"
+        "embedder_of(load().config).embed(['apples'])\n"
+        "assert 'openvino' in sys.modules\n"
+        "print([name for name in sys.modules if 'openvino_telemetry' in name"
+        " and sys.modules[name] is not None])\n"
+    )
+    command = [sys.executable, "-c", script]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment(), timeout=120)
+    assert (done.returncode, done.stdout) == (0, "[]\n"), done.stderr

@@ -133,3 +133,34 @@ def test_one_paper_does_not_disagree_with_itself() -> None:
         ]
     )
     assert conflicting("How many nests are in the valley?", sentences) == []
+
+
+@pytest.mark.parametrize(
+    ("question", "sentence"),
+    [
+        ("Is SFP4 a pair of grids?", "SFP4 is a triple of grids."),
+        ("Does RISE rewrite prompts?", "RISE evolves strategies rather than rewriting prompts."),
+        ("Does RankE keep the decoder frozen?", "Current methods keep the decoder frozen."),
+        ("Is Muon a Euclidean optimizer?", "We study non-Euclidean optimizers such as Muon."),
+        (
+            "Is RealityTest restricted to English?",
+            "Existing evaluations are restricted to English.",
+        ),
+        ("Does RN-DPO?", "We propose RN-DPO."),
+        ("Is imitation learning online?", "We study imitation learning."),
+    ],
+)
+def test_what_is_said_of_others_or_in_other_words_is_no_yes(question: str, sentence: str) -> None:
+    support = [pinned(sentence, before=f"{question.rstrip('?')}.")]
+    assert put("yes_no", question, sentence, support) == sentence
+
+
+@pytest.mark.parametrize(
+    ("question", "sentence"),
+    [
+        ("How many models are tested?", "We test 17 text and 6 speech models."),
+        ("How many LLMs are tested?", "We test on 75 LLM generated policies."),
+    ],
+)
+def test_a_number_of_something_else_is_not_put_first(question: str, sentence: str) -> None:
+    assert put("quantity", question, sentence, [pinned(sentence)]) == sentence

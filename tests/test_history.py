@@ -371,3 +371,12 @@ def test_a_file_of_a_newer_release_is_refused_and_left_alone(
             action()
     assert raised.value.exit_code == 3
     assert dump(first_format) == dump(Path(copy))
+
+
+def test_a_conversation_begins_with_its_first_turn_or_not_at_all(history: History) -> None:
+    with pytest.raises(ValueError):
+        history.begin({"no": "answer"})
+    assert history.conversations() == []
+    number = history.begin(answer("What is it?"), name="Kept")
+    (found,) = history.conversations()
+    assert (found.id, found.name, found.turns) == (number, "Kept", 1)

@@ -75,3 +75,11 @@ def test_the_command_line(own: Path, tmp_path: Path) -> None:
         (tmp_path / f"{name}.json").write_text(json.dumps(kept))
     differing = rag("prompts", "diff", tmp_path / "a.json", tmp_path / "b.json")
     assert differing.out.split() == ["answer", "1", "2", "differs"]
+
+
+def test_a_prompt_that_is_not_utf_8_is_named(tmp_path: Path) -> None:
+    (tmp_path / "judge.md").write_bytes(b"\xff\xfe")
+    ran = rag("prompts", "list", env={"RAG_PROMPTS": str(tmp_path)})
+    assert ran.code == 2
+    assert ran.error_line.startswith(f"error: The prompt {tmp_path / 'judge.md'} cannot be read")
+    assert "not UTF-8 (byte 0)" in ran.error_line

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from rag.answering.conversation import Conversation, names_paper, short_name
 from rag.answering.followed import Followed, Names
+from rag.answering.kinds import kind_of
 from rag.answering.phrases.languages import LANGUAGES
 from rag.answering.referring import called, own_names, pointed, stands_in, topical, unnamed
 from rag.schema import Paper
@@ -30,6 +31,8 @@ _OFFER_WORDS = re.compile(
     r"|i|can|for|a|an|any|further|information|explain|describe|also)\b",
     re.IGNORECASE,
 )
+
+_OVER_ALL = frozenset({"list", "count"})
 
 
 _BARE = re.compile(
@@ -115,6 +118,8 @@ def _in_its_language(question: str, found: Followed) -> Followed:
 def asked_of(thing: str, conversation: Conversation, names: Names) -> Followed:
     """The last question put to `thing`: another paper, another item, or another aspect."""
     last, subject = conversation.turns[-1].asked, conversation.subject
+    if kind_of(last) in _OVER_ALL:  # the next list is over all papers, too
+        subject = ()
     parts = _PREPOSITION.match(thing)
     preposition = (parts["prep"] or "").lower() if parts else ""
     bare = parts["thing"].strip() if parts else thing

@@ -16,8 +16,9 @@ from rag.retrieval.acronyms import definitions
 from rag.schema import Kind
 from rag.text import legible, plain, terms
 
-_SURE = 0.8
+_FEW = 3  # words of a question without a name from which a sentence can be taken for its answer
 _REACH = 4  # words from a number to its unit
+_BEFORE = 4  # words before an "and" that may hold another number of the same
 _AUXILIARY = re.compile(
     r"^(?:and |so |but |then )?(?:is|are|was|were|do|does|did|can|could|has|have|had|will|would"
     r"|should|must|may|might)\b",
@@ -27,6 +28,13 @@ _COMPARING = re.compile(r"\b(?:than|better|worse|only|all|every|always|first|mos
 DENIAL = re.compile(
     r"\b(?:not|no|never|neither|nor|cannot|without|fails? to|unable to|lacks?|\w+n't)\b", re.I
 )
+_OTHERWISE = re.compile(
+    r"\b(?:rather|instead|unlike|non-?\w+|\w+-free|although|though|while|whereas|despite|avoid\w*"
+    r"|exist\w*|current\w*|previous\w*|prior|tradition\w*|convention\w*|typical\w*|earlier|most"
+    r"|many|recent\w*|remains?|often|usually|standard|common\w*|would|could|may|might)\b",
+    re.I,
+)
+_OWN = re.compile(r"\b(?:we|our|it|this (?:paper|work|method|approach)|here)\b", re.I)
 _SAID = re.compile(r"^(?:yes|no)\b", re.IGNORECASE)
 _HOW_MANY = re.compile(
     r"\bhow (?:many|much) ((?:[\w%-]+ ){0,4}?[\w%-]+)(?=\s+(?:is|are|was|were|do|does|did|has|have"
@@ -47,7 +55,9 @@ def put(kind: Kind, question: str, claim: str, support: Sequence[Pinned]) -> str
 def _yes_or_no(question: str, claim: str, support: Sequence[Pinned]) -> str:
     """Yes or No where one sentence holds the whole question, affirmed or denied; else nothing.
 
-    A comparison is left alone: the same words say which of two is better and which is worse.
+    It has to speak of what the question names, or of its own paper's work: what is said of others
+    stands in the same abstract. A comparison is left alone: the same words say which of two is
+    better and which is worse.
     """
     asked = set(terms(_AUXILIARY.sub("", question)))
     if _SAID.match(claim) or _COMPARING.search(question) or DENIAL.search(question) or not asked:
@@ -55,17 +65,25 @@ def _yes_or_no(question: str, claim: str, support: Sequence[Pinned]) -> str:
     for paper, evidence in support:
         abstract = f"{paper.title} {paper.text}"
         known = names(question) <= names(abstract) and numbers(question) <= numbers(evidence.text)
-        named = set(terms(" ".join(names(question))))
-        wanted = asked - named or asked
-        if known and len(wanted & set(terms(evidence.text))) >= _SURE * len(wanted):
-            return _polarity(evidence.text, wanted)
+        named = {term for word in question.split() if names(word) for term in terms(word)}
+        wanted = asked - named
+        enough = len(wanted) >= (1 if named else _FEW)
+        if known and enough and wanted <= set(terms(evidence.text)):
+            return _polarity(evidence.text, wanted, _speaks_of(evidence.text, question))
     return ""
 
 
-def _polarity(sentence: str, wanted: set[str]) -> str:
+def _speaks_of(sentence: str, question: str) -> bool:
+    """Whether a sentence is about what a question names, and not about the work of others."""
+    asked = names(question)
+    about = asked <= names(sentence) if asked else True
+    return (about or bool(_OWN.search(sentence))) and not _OTHERWISE.search(sentence)
+
+
+def _polarity(sentence: str, wanted: set[str], is_about: bool) -> str:
     """No where something asked is denied, nothing where the denial is of something else."""
     if not DENIAL.search(sentence):
-        return "Yes"
+        return "Yes" if is_about else ""
     return "No" if denies(sentence, wanted) else ""
 
 
@@ -99,7 +117,7 @@ def _amount(unit: str, sentence: str) -> str:
         for end in words[place + 1 : place + 1 + _REACH] if _stands_alone(words, place) else ():
             if _NUMBER.match(end.group()):
                 break
-            if wanted and terms(end.group())[-1:] == wanted:
+            if wanted and terms(end.group())[-1:] == wanted and not _goes_on(words, end):
                 found.append(plain(sentence)[word.start() : end.end()].rstrip("."))
                 break
     return _only(found)
@@ -107,10 +125,16 @@ def _amount(unit: str, sentence: str) -> str:
 
 def _stands_alone(words: Sequence[re.Match[str]], place: int) -> bool:
     """Whether a word is a number, and not the end of a list or a span of numbers."""
-    before = [word.group() for word in words[max(0, place - 2) : place]]
+    before = [word.group() for word in words[max(0, place - _BEFORE) : place]]
     joined = before[-1:] in (["and"], ["or"], ["to"], ["–"])
-    listed = bool(before) and _NUMBER.match(before[0] if joined else before[-1])
+    listed = bool(before) and any(map(_NUMBER.match, before if joined else before[-1:]))
     return bool(_NUMBER.match(words[place].group())) and not listed
+
+
+def _goes_on(words: Sequence[re.Match[str]], unit: re.Match[str]) -> bool:
+    """Whether a unit only begins what is counted, as in "75 LLM generated policies"."""
+    behind = words[words.index(unit) + 1 :][:1]
+    return bool(behind) and bool(re.fullmatch(r"\w+(?:ed|based|like)", behind[0].group()))
 
 
 def _only(found: Sequence[str]) -> str:

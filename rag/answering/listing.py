@@ -86,7 +86,9 @@ def _checked(bench: Bench, condition: Condition, filters: Sequence[Filter]) -> L
     ranked = sorted(_checks(bench, condition, found), key=lambda one: -one.score)
     meets = tuple(one for one in ranked if one.meets)
     left = tuple(one for one in ranked if one.meets is None)
-    return Listed(condition, found, meets, left, Coverage(limit, total), len(meets))
+    among = found.query.papers
+    checked = limit if among is None else min(limit, len(among))
+    return Listed(condition, found, meets, left, Coverage(checked, total), len(meets))
 
 
 def _without_names(condition: Condition, query: Query) -> Condition:

@@ -152,6 +152,12 @@ def _read(path: Path) -> tuple[str, str]:
         raise ConfigError(
             f"The prompt {path} cannot be read", cause=error.strerror or ""
         ) from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(
+            f"The prompt {path} cannot be read",
+            cause=f"it is not UTF-8 (byte {error.start})",
+            remedy="Save it as UTF-8.",
+        ) from error
     return text, f"{path.stem}@{hashlib.sha256(text.encode()).hexdigest()[:8]}"
 
 

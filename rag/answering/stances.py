@@ -26,7 +26,7 @@ _HOLDS = 0.75
 _FRAME = re.compile(
     r"^(?:where |on what |why )?(?:do|does|did|is|are)\b.{0,30}?\b(?:papers|abstracts|articles"
     r"|studies|works|authors|researchers|results|findings|sources|literature|collection)?\b ?"
-    r"(?:(?:dis)?agree|contradict(?: each other)?|conflict)(?: with each other)?"
+    r"(?:(?:dis)?agree|contradict(?: each other)?|conflict)\b(?: with each other)?"
     r"(?: (?:on|about|that|whether|over|in))?"
     r"|^(?:is|are) there (?:an? |any )?(?:scientific )?(?:agreement|disagreement|consensus|evidence"
     r"|contradictions?|controversy|debate|conflicting \w+)(?: in the (?:papers|abstracts|collection"

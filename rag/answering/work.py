@@ -125,7 +125,7 @@ class Work:
             if isinstance(piece, Ending):
                 return 2
             pinned = [(by_label[n].paper, by_label[n].evidence) for n in piece.labels]
-            return int(put(self._kind, self._question, piece.text, pinned) == piece.text)
+            return int(put(self._kind, self._followed.text, piece.text, pinned) == piece.text)
 
         yield from sorted(pieces, key=waits)
 
@@ -195,7 +195,7 @@ class Work:
         unknown = [name for name in draft.labels if name not in by_label]
         written = [mark for mark in marks if not _repeats(mark, draft)]
         self._strays |= dict.fromkeys([*unknown, *draft.strays, *written])
-        formed = text if self._formed else put(self._kind, self._question, text, support)
+        formed = text if self._formed else put(self._kind, self._followed.text, text, support)
         self._formed = formed != text or self._formed
         yield from self.state(formed, support, judgement)
         return ""

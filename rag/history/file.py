@@ -25,7 +25,10 @@ class ConversationFile:
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
         """One state of the file; where there is none it is empty, and none is made."""
-        with self._translated(), closing(self._opened() if self.path.exists() else _empty()) as it:
+        with (
+            self._translated(),
+            closing(self._readable() if self.path.exists() else _empty()) as it,
+        ):
             it.execute("BEGIN")
             yield it
 
@@ -43,6 +46,15 @@ class ConversationFile:
         """Bring the log into the file and empty it: what was deleted stands nowhere any more."""
         with self._translated(), closing(self._opened()) as connection:
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def _readable(self) -> sqlite3.Connection:
+        """The file; as it stands, where nothing can be written beside it."""
+        try:
+            return self._opened()
+        except sqlite3.OperationalError as error:
+            if not error.sqlite_errorname.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN")):
+                raise
+        return sqlite3.connect(f"{self.path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)
 
     def _opened(self) -> sqlite3.Connection:
         connection = _connected(self.path)

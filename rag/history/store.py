@@ -28,6 +28,17 @@ _COLUMNS = "t.number, t.question, t.answer, t.refs, t.asked, f.good, f.reason, f
 
 
 @dataclass(frozen=True, slots=True)
+class _Values:
+    """A turn as it is stored; `said` is searched, `name` is for a new conversation."""
+
+    question: str
+    answer: str
+    references: str
+    said: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class Conversation:
     """A conversation in a list; `created` and `updated` are ISO 8601 in UTC."""
 
@@ -91,14 +102,22 @@ class History:
 
     def create(self, name: str = "") -> int:
         """Begin a conversation; its id. Without a name it gets that of its first question."""
-        now = self._time()
         with self._file.writing() as connection:
-            return _rowid(
-                connection.execute(
-                    "INSERT INTO conversations (owner, name, created, updated) VALUES (?, ?, ?, ?)",
-                    (self._owner, _one_line(name), now, now),
-                )
-            )
+            return self._begin(connection, name)
+
+    def begin(
+        self, answer: Mapping[str, Any], references: Iterable[Reference] = (), name: str = ""
+    ) -> int:
+        """Begin a conversation with its first turn, both or neither; its id.
+
+        Raises:
+            ValueError: that is no answer.
+        """
+        values = _values(answer, references)
+        with self._file.writing() as connection:
+            conversation = self._begin(connection, name)
+            self._append(connection, conversation, values)
+        return conversation
 
     def append(
         self, conversation: int, answer: Mapping[str, Any], references: Iterable[Reference] = ()
@@ -109,29 +128,35 @@ class History:
             UsageError: there is no such conversation.
             ValueError: that is no answer.
         """
-        form = as_form(answer)
-        now = self._time()
-        kept = [asdict(one) for one in references]
-        values = (_clean(form.question), _text(answer), _text(kept), now)
+        values = _values(answer, references)
         with self._file.writing() as connection:
-            found = self._get(connection, conversation)
-            turn = _rowid(
-                connection.execute(
-                    "INSERT INTO turns (conversation, number, question, answer, refs, asked)"
-                    " SELECT ?, 1 + coalesce(max(number), 0), ?, ?, ?, ? FROM turns"
-                    " WHERE conversation = ?",
-                    (conversation, *values, conversation),
-                )
-            )
+            return self._append(connection, conversation, values)
+
+    def _begin(self, connection: sqlite3.Connection, name: str) -> int:
+        now = self._time()
+        return _rowid(
             connection.execute(
-                "INSERT INTO said (rowid, text) VALUES (?, ?)",
-                (turn, _clean(f"{form.question}\n{form.text}")),
+                "INSERT INTO conversations (owner, name, created, updated) VALUES (?, ?, ?, ?)",
+                (self._owner, _one_line(name), now, now),
             )
+        )
+
+    def _append(self, connection: sqlite3.Connection, conversation: int, new: _Values) -> int:
+        now, found = self._time(), self._get(connection, conversation)
+        turn = _rowid(
             connection.execute(
-                "UPDATE conversations SET updated = ?, name = ? WHERE id = ?",
-                (now, found.name or _one_line(form.question), conversation),
+                "INSERT INTO turns (conversation, number, question, answer, refs, asked)"
+                " SELECT ?, 1 + coalesce(max(number), 0), ?, ?, ?, ? FROM turns"
+                " WHERE conversation = ?",
+                (conversation, new.question, new.answer, new.references, now, conversation),
             )
-            return found.turns + 1
+        )
+        connection.execute("INSERT INTO said (rowid, text) VALUES (?, ?)", (turn, new.said))
+        connection.execute(
+            "UPDATE conversations SET updated = ?, name = ? WHERE id = ?",
+            (now, found.name or new.name, conversation),
+        )
+        return found.turns + 1
 
     def conversations(self, limit: int | None = None) -> list[Conversation]:
         """The conversations, the last used first."""
@@ -300,6 +325,17 @@ def _condition(words: str) -> tuple[str, str, str]:
         return "instr(said.text, ?) > 0", words.strip(), "substr(said.text, 1, 160)"
     quoted = ['"{}"'.format(word.replace('"', '""')) for word in words.split()]
     return "said MATCH ?", f"{' '.join(quoted)} *", "snippet(said, 0, '', '', '…', 24)"
+
+
+def _values(answer: Mapping[str, Any], references: Iterable[Reference]) -> _Values:
+    form = as_form(answer)
+    return _Values(
+        _clean(form.question),
+        _text(answer),
+        _text([asdict(one) for one in references]),
+        _clean(f"{form.question}\n{form.text}"),
+        _one_line(form.question),
+    )
 
 
 def _rowid(cursor: sqlite3.Cursor) -> int:

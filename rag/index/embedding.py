@@ -10,12 +10,15 @@ a time and as many wait, so that a processor never does.
 
 from __future__ import annotations
 
+import importlib
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Protocol, cast
 
 import numpy as np
@@ -175,8 +178,7 @@ class OpenVinoEmbedder:
 
     @cached_property
     def _compiled_once(self) -> openvino.CompiledModel:
-        import openvino
-
+        openvino = _without_telemetry()
         core = openvino.Core()
         try:
             model = core.read_model(self._model_path)
@@ -192,6 +194,12 @@ class OpenVinoEmbedder:
                 cause=str(error).splitlines()[-1],
                 remedy="Run `rag models verify`.",
             ) from error
+
+
+def _without_telemetry() -> ModuleType:
+    """OpenVINO, which tells its maker of every import unless its sender is not there."""
+    sys.modules.setdefault("openvino_telemetry", cast("ModuleType", None))
+    return importlib.import_module("openvino")
 
 
 def open_vino(
