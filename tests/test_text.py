@@ -400,3 +400,15 @@ def test_a_quotation_is_legible_and_its_sentence_verbatim() -> None:
     assert draft.text == SEEN
     assert given[0].evidence.text == HIDDEN
     assert judge(draft.text, [hidden_evidence()]).verdict == "supported"
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("show that \\goskills preserves coverage", "show that goskills preserves coverage"),
+        ("$O\\left(\\log m\\right)$", "O(logm)"),
+        ("$x \\in \\wedge^2 V$", "x ∈∧^2 V"),
+    ],
+)
+def test_macros_keep_their_words_and_brackets_their_signs(written: str, read: str) -> None:
+    assert plain(written) == read

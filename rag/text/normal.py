@@ -27,6 +27,8 @@ _SYMBOLS = {
     "epsilon": "ε", "varepsilon": "ε", "eta": "η", "theta": "θ", "kappa": "κ", "lambda": "λ",
     "mu": "μ", "pi": "π", "rho": "ρ", "sigma": "σ", "tau": "τ", "phi": "φ", "chi": "χ",
     "psi": "ψ", "omega": "ω", "Omega": "Ω", "ell": "ℓ", "sqrt": "√", "ldots": "…", "dots": "…",
+    "left": "", "right": "", "big": "", "Big": "", "bigl": "", "bigr": "", "wedge": "∧", "sum": "Σ",
+    "prod": "∏", "in": "∈", "cup": "∪", "cap": "∩", "nabla": "∇", "partial": "∂", "quad": " ",
     "log": "log", "max": "max", "min": "min", "dagger": "†", "textendash": "–", "textemdash": "—",
 }  # fmt: skip
 _ENVIRONMENT = re.compile(r"\\(?:begin|end)\s*\{[^{}]{0,40}\}(?:\[[^\[\]]{0,40}\])?")
@@ -81,7 +83,13 @@ def _without_commands(text: str) -> str:
     for _ in range(3):  # commands nest, seldom deeper
         text = _FRACTION.sub(r"\1/\2", _COMMAND_WITH_TEXT.sub(r"\1", text))
     text = _ESCAPED.sub(r"\1", text)
-    return _SYMBOL.sub(lambda m: _SYMBOLS.get(m.group(1), m.group(1)), text)
+    return _SYMBOL.sub(_written, text)
+
+
+def _written(command: re.Match[str]) -> str:
+    """A symbol; of a macro that is not known its name, with the space that LaTeX would take."""
+    known = _SYMBOLS.get(command.group(1))
+    return command.group()[1:] if known is None else known
 
 
 def printable(text: str) -> str:
