@@ -198,7 +198,7 @@ def test_life_011_6000_papers_go_in_in_batches_and_a_failure_keeps_those_before(
 ) -> None:
     texts = [f"This is the short abstract with the number {i}." for i in range(6000)]
     library.write("many.txt", *texts)
-    failing = library.like(HandEmbedder(fails_at=3))
+    failing = library.like(HandEmbedder(fails_at=5))
     with pytest.raises(ModelError):
         failing.index()
     done = len(failing.newly_embedded())

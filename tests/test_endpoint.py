@@ -442,7 +442,7 @@ def test_an_index_is_built_and_searched_by_a_served_model(tmp_path: Path) -> Non
 
 
 def test_I11_what_was_embedded_is_kept_when_the_server_fails(tmp_path: Path) -> None:
-    """5,000 sentences go in three parts of at least 2,048; the server is lost after the first."""
+    """5,000 sentences go in parts of at least 1,024; the server is lost after the first."""
     served: list[str] = []
 
     def until_lost(received: Received) -> Script:

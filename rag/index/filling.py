@@ -15,7 +15,7 @@ from rag.index.snapshot import Snapshot
 from rag.index.writer import Writer
 from rag.schema import Paper
 
-_BATCH_SENTENCES = 2_048  # some five seconds of work, in requests that are nearly all full
+_BATCH_SENTENCES = 1_024
 _READ_TEXTS = 256
 
 
