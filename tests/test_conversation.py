@@ -144,6 +144,14 @@ def test_another_paper_is_none_of_those_that_were_spoken_of() -> None:
     assert found.papers == ()
 
 
+def test_a_list_that_goes_on_is_over_all_papers_again() -> None:
+    before = after(turn("How many papers use WebShop?", GRAPH))
+    found = follow("and ALFWorld?", before, names)
+    assert found.papers == ()
+    assert "ALFWorld" in found.text
+    assert "WebShop" not in found.text
+
+
 def test_more_is_asked_of_the_sentences_that_were_not_shown() -> None:
     found = follow("tell me more", ONE, names)
     assert (found.more, found.papers) == (True, (GRAPH,))
