@@ -164,3 +164,14 @@ def test_what_is_said_of_others_or_in_other_words_is_no_yes(question: str, sente
 )
 def test_a_number_of_something_else_is_not_put_first(question: str, sentence: str) -> None:
     assert put("quantity", question, sentence, [pinned(sentence)]) == sentence
+
+
+def test_letters_are_spelled_out_before_what_a_model_says_of_them() -> None:
+    sentence = "It plugs into hybrid sharded data parallel (HSDP) as a substrate."
+    support = [pinned(sentence)]
+    question = "What is HSDP in full?"
+    assert put("definition", question, "HSDP is a substrate.", support) == (
+        "HSDP stands for hybrid sharded data parallel: HSDP is a substrate."
+    )
+    said = "HSDP is hybrid sharded data parallel."
+    assert put("definition", question, said, support) == said

@@ -142,12 +142,12 @@ def _only(found: Sequence[str]) -> str:
 
 
 def _meaning(question: str, claim: str, support: Sequence[Pinned]) -> str:
-    """What letters in the question stand for, where a quoted sentence spells them out."""
-    if not _is_quote(claim, support):
-        return ""
+    """What letters in the question stand for, where a cited sentence spells them out."""
     asked = set(re.findall(r"[\w-]+", question))
     found = [pair for _, item in support for pair in definitions(item.text) if pair[0] in asked]
-    return f"{found[0][0]} stands for {found[0][1]}" if found else ""
+    if not found or (found[0][1] in claim and not _is_quote(claim, support)):
+        return ""  # a writer has said it already
+    return f"{found[0][0]} stands for {found[0][1]}"
 
 
 def _is_quote(claim: str, support: Sequence[Pinned]) -> bool:
