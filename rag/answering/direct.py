@@ -13,15 +13,18 @@ from rag.answering.events import Done, Event
 from rag.answering.facts import names
 from rag.answering.followed import Followed
 from rag.answering.helping import MOST_CLAIMS
-from rag.answering.prompting import Labelled, label
+from rag.answering.missing import nearest_paper
+from rag.answering.prompting import Labelled, label, name_of
+from rag.answering.published import asks_for, silent_on, told_of
 from rag.answering.resolving import unspoken
 from rag.answering.speech import writes_in
+from rag.answering.support import Judgement
 from rag.answering.work import Work
 from rag.answering.writing import Task
 from rag.retrieval.evidence import Chosen, choose
 from rag.retrieval.query import Question
 from rag.retrieval.search import Found
-from rag.schema import Paper
+from rag.schema import Evidence, Paper
 from rag.text import legible
 
 _SENTENCES = 20  # of each paper, from which those to read are chosen
@@ -36,6 +39,9 @@ def answer_directly(
     decision = bench.decider.decide(found, sentences, case.reading, bench.config.persona)
     work = bench.work(case, found, decision, followed)
     yield from work.begin()
+    if asks_for(followed.text):
+        yield from from_its_record(bench, work, followed, found)
+        return
     if followed.absent or not (decision.answers or (followed.without and sentences)):
         yield work.abstain()
         return
@@ -51,6 +57,28 @@ def answer_directly(
         writes_in(followed.text),
     )
     yield from work.write(task, case.kind)
+
+
+def from_its_record(bench: Bench, work: Work, followed: Followed, found: Found) -> Iterator[Event]:
+    """By whom, when or where a paper was published, or that the collection does not give that."""
+    hit, what = nearest_paper(found), asks_for(followed.text)
+    papers = followed.papers[:1] or ((hit.paper,) if hit else ())
+    for paper in papers if what else ():
+        name = name_of(paper) or f"“{legible(paper.title)}”"
+        if (said := told_of(paper, what, name)) and paper.sentences:
+            first = paper.sentences[0]
+            shown = Evidence(paper.id, 0, first.text, first.start, first.end, 0.0)
+            judged = Judgement(
+                "supported", "the record of the paper says it, not its abstract", 1.0
+            )
+            yield from work.state(said, [(paper, shown)], judged)
+            yield Done(work.finish())
+            return
+        with bench.reader.state() as state:
+            silent = silent_on(state.snapshot, what, name)
+        yield Done(replace(work.abstain().answer, missing=silent))
+        return
+    yield work.abstain()
 
 
 def evidence_for(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 from rag.errors import UsageError
 from rag.index import lexical
@@ -170,6 +171,14 @@ def has_years(snapshot: Snapshot) -> bool:
     """Whether the collection says of any paper when it was published."""
     row = snapshot.connection.execute(
         "SELECT 1 FROM papers WHERE json_extract(meta, '$.year') IS NOT NULL LIMIT 1"
+    ).fetchone()
+    return row is not None
+
+
+def gives(snapshot: Snapshot, what: Literal["authors", "venue", "year"]) -> bool:
+    """Whether the collection has that of any paper."""
+    row = snapshot.connection.execute(
+        f"SELECT 1 FROM papers WHERE json_extract(meta, '$.{what}') NOT IN ('', '[]') LIMIT 1"
     ).fetchone()
     return row is not None
 
