@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from rag.answering.asked_of import speaking, untold
 from rag.answering.asking import Reading
 from rag.answering.bench import Bench, Case
 from rag.answering.conflicts import conflicting
@@ -14,6 +15,7 @@ from rag.answering.facts import names
 from rag.answering.followed import Followed
 from rag.answering.helping import MOST_CLAIMS
 from rag.answering.missing import nearest_paper
+from rag.answering.narrowing import SHORTER
 from rag.answering.prompting import Labelled, label, name_of
 from rag.answering.published import asks_for, silent_on, told_of
 from rag.answering.resolving import unspoken
@@ -50,13 +52,27 @@ def answer_directly(
     if both := conflicting(followed.text, sentences):
         yield from both_sides(work, case, both)
         return
+    if aspect := _aspect_missing(followed, found):
+        yield Done(replace(work.abstain().answer, missing=aspect))
+        return
+    sentences = list(speaking(followed.text, sentences))
     case.tell("reading the evidence")
     task = Task(
-        *("answer", followed.text, tuple(sentences), MOST_CLAIMS, case.reading.stop),
+        *("answer", followed.text, tuple(sentences)),
+        1 if followed.rule == SHORTER else MOST_CLAIMS,
+        case.reading.stop,
         bench.config.persona,
         writes_in(followed.text),
     )
     yield from work.write(task, case.kind)
+
+
+def _aspect_missing(followed: Followed, found: Found) -> str:
+    """What a question asks of a paper that it names and whose abstract does not speak of it."""
+    for hit in found.hits:
+        if thing := untold(followed.text, hit.paper):
+            return f"The abstract of {name_of(hit.paper)} does not mention “{thing}”."
+    return ""
 
 
 def from_its_record(bench: Bench, work: Work, followed: Followed, found: Found) -> Iterator[Event]:

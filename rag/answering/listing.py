@@ -215,7 +215,7 @@ def told(coverage: Coverage) -> str:
 
 
 def _not_found(question: str, listed: Listed) -> tuple[str, str]:
-    """What is missing, and why nothing is listed; that none is there is said only where it is so."""
+    """What is missing, and why nothing is listed: "none" is said only where that is so."""
     if listed.unjudged and not listed.condition.text:
         return listed.unjudged, f"{listed.unjudged}, so that this cannot be judged."
     if listed.demand:

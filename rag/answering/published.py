@@ -23,7 +23,7 @@ _ASKS: tuple[tuple[What, re.Pattern[str]], ...] = (
     (
         "authors",
         re.compile(
-            r"^(?:and |so )?who (?:wrote|authored|published|(?:are|is|were|was) (?:the )?authors?\b)"
+            r"^(?:and |so )?who (?:wrote|authored|published|(?:are|is|were|was) (?:the )?author)"
             r"|^(?:name|list|give(?: me)?|what are) (?:\w+ ){0,4}?authors of\b"
             r"|^by whom (?:was|is)\b.*\b(?:written|published)\b",
             re.IGNORECASE,
