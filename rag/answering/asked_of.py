@@ -44,7 +44,10 @@ def untold(question: str, paper: Paper) -> str:
 
 
 def speaking(question: str, sentences: Sequence[Labelled]) -> Sequence[Labelled]:
-    """The sentences that speak of the one thing that a question asks for; else all of them."""
+    """The sentences that speak of the one thing that a question asks for; else all of them.
+
+    Of a paper that the question names, its own.
+    """
     match = _ASKED.match(question.strip(" ?.!"))
     kind = _kind(match["one"] or match["two"] or match["three"]) if match else ""
     if kind:
@@ -55,7 +58,7 @@ def speaking(question: str, sentences: Sequence[Labelled]) -> Sequence[Labelled]
         kept = [item for item in sentences if wanted <= set(terms(item.evidence.text))]
     else:
         return sentences
-    return kept or sentences
+    return [item for item in kept if _names(question, item.paper)] or kept or sentences
 
 
 def _kind(thing: str) -> str:

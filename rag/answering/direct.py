@@ -9,15 +9,15 @@ from rag.answering.asked_of import speaking, untold
 from rag.answering.asking import Reading
 from rag.answering.bench import Bench, Case
 from rag.answering.conflicts import conflicting
-from rag.answering.conversation import Conversation
+from rag.answering.conversation import Conversation, short_name
 from rag.answering.events import Done, Event
 from rag.answering.facts import names
 from rag.answering.followed import Followed
 from rag.answering.helping import MOST_CLAIMS
 from rag.answering.missing import nearest_paper
 from rag.answering.narrowing import SHORTER
-from rag.answering.prompting import Labelled, label, name_of
-from rag.answering.published import asks_for, silent_on, told_of
+from rag.answering.prompting import Labelled, label
+from rag.answering.published import What, asks_for, silent_on, told_of
 from rag.answering.resolving import unspoken
 from rag.answering.speech import writes_in
 from rag.answering.support import Judgement
@@ -41,8 +41,8 @@ def answer_directly(
     decision = bench.decider.decide(found, sentences, case.reading, bench.config.persona)
     work = bench.work(case, found, decision, followed)
     yield from work.begin()
-    if asks_for(followed.text):
-        yield from from_its_record(bench, work, followed, found)
+    if what := asks_for(followed.text):
+        yield from from_its_record(bench, work, what, followed, found)
         return
     if followed.absent or not (decision.answers or (followed.without and sentences)):
         yield work.abstain()
@@ -71,16 +71,18 @@ def _aspect_missing(followed: Followed, found: Found) -> str:
     """What a question asks of a paper that it names and whose abstract does not speak of it."""
     for hit in found.hits:
         if thing := untold(followed.text, hit.paper):
-            return f"The abstract of {name_of(hit.paper)} does not mention “{thing}”."
+            return f"The abstract of {short_name(hit.paper)} does not mention “{thing}”."
     return ""
 
 
-def from_its_record(bench: Bench, work: Work, followed: Followed, found: Found) -> Iterator[Event]:
+def from_its_record(
+    bench: Bench, work: Work, what: What, followed: Followed, found: Found
+) -> Iterator[Event]:
     """By whom, when or where a paper was published, or that the collection does not give that."""
-    hit, what = nearest_paper(found), asks_for(followed.text)
+    hit = nearest_paper(found)
     papers = followed.papers[:1] or ((hit.paper,) if hit else ())
-    for paper in papers if what else ():
-        name = name_of(paper) or f"“{legible(paper.title)}”"
+    for paper in papers:
+        name = short_name(paper) or f"“{legible(paper.title)}”"
         if (said := told_of(paper, what, name)) and paper.sentences:
             first = paper.sentences[0]
             shown = Evidence(paper.id, 0, first.text, first.start, first.end, 0.0)

@@ -24,7 +24,7 @@ _SHORTER = re.compile(
     r"(?:(?:make|say|put|keep|give|and|but|ok(?:ay)?|can|could|you|it|that|this|me|a|an|the|bit|much|even"
     r"|in|more|answer|version|please|with)[, ]+)*"
     r"(?:shorter|briefer|brief(?:ly)?|concise(?:ly)?|short|(?:one|a single|1) (?:sentence|line)"
-    r"|fewer words|shorten|tl;?dr)(?: (?:it|that|please|answer|version|this))*[ .!?]*",
+    r"|fewer words|shorten|tl;?dr)(?:[, ]+(?:it|that|please|answer|version|this))*[ .!?]*",
     re.IGNORECASE,
 )
 

@@ -95,9 +95,11 @@ def silent_on(snapshot: Snapshot, what: What, name: str) -> str:
 
 def unrecorded(question: str, snapshot: Snapshot) -> tuple[str, str]:
     """A question for papers without what no record can tell, and what that is, in a sentence."""
-    spans = [("year", told.start, told.end) for told in told_years(question)]
-    spans += [("authors", *match.span()) for match in _BY.finditer(question)]
-    spans += [("venue", *match.span()) for match in _AT.finditer(question)]
+    spans: list[tuple[What, int, int]] = [
+        ("year", told.start, told.end) for told in told_years(question)
+    ]
+    spans += [("authors", match.start(), match.end()) for match in _BY.finditer(question)]
+    spans += [("venue", match.start(), match.end()) for match in _AT.finditer(question)]
     for what, start, end in spans:
         if not gives(snapshot, what):
             rest = f"{question[:start]} {question[end:]}"
