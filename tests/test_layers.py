@@ -77,9 +77,14 @@ ORDER = (
     "exporting.wording exporting.names exporting.references exporting.forms exporting.bibtex "
     "exporting.ris exporting.csl exporting.formatted exporting.markdown exporting.webpage "
     "exporting.formats exporting history.migrations history.file history.store history "
-    "llamaindex server display jsonform batch terminal_table terminal terminal_replay doctor exits "
+    "llamaindex server display jsonform "
+    "serving.passwords serving.users serving.lockout serving.sessions serving.access "
+    "serving.limits serving.line serving.running serving.counter serving.faults serving.forms "
+    "serving.completions serving.telling serving.answering serving.gate serving.login "
+    "serving.shelf serving.routes serving.application serving "
+    "batch terminal_table terminal terminal_replay doctor exits "
     "flags cli_papers cli_models cli_prompts cli_reembed cli_tables cli_export cli_history "
-    "cli_replay cli_collection cli_chat cli"
+    "cli_replay cli_collection cli_chat cli_users cli_serve cli"
 ).split()
 
 OWNERS = {

@@ -176,6 +176,14 @@ class Assistant:
         limit = self.config.top_k if limit is None else limit
         return self._finder.find(asked, limit, Reading(), filters=filters)
 
+    def look_up(
+        self, question: str, limit: int | None = None, *, filters: Sequence[Filter] = ()
+    ) -> Found:
+        """As `search`, but no model is asked to help, so that it never waits for one."""
+        asked = read_question(question, max_chars=self.config.max_question_chars)
+        limit = self.config.top_k if limit is None else limit
+        return Finder(self._finder.searcher).find(asked, limit, Reading(), filters=filters)
+
     def evidence(self, question: str) -> list[Chosen]:
         """The sentences that an answer would be written from, most wanted first.
 
