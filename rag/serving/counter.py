@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 
 from rag.answering.assistant import Assistant
 from rag.answering.conversation import Conversation
@@ -39,38 +40,36 @@ class Counter:
         """How many questions stand in line."""
         return self._line.length
 
-    def ask(
-        self,
-        user: str,
-        question: str,
-        *,
-        conversation: Conversation | None = None,
-        notify: Callable[[str], None],
-        stop: Stop,
-    ) -> Iterator[Event]:
-        """As `Assistant.ask`; `notify` also hears of the place in line.
+    @contextmanager
+    def turn(self, user: str, notify: Callable[[str], None], stop: Stop) -> Iterator[None]:
+        """Wait for a user's turn, which lasts until the block ends; `notify` hears of the place.
 
-        Limits are for those who log in: where nobody has to, there is one user.
+        For whatever is written beside answers, such as a table. Limits are for those who log in:
+        where nobody has to, there is one user.
 
         Raises:
             LimitReached: the user asks too much.
             LineFull, Left: see `Line.turn`.
         """
-        if user == LOCAL:
-            yield from self._in_line(user, question, conversation, notify, stop)
-            return
-        with self._limits.asking(user):
-            yield from self._in_line(user, question, conversation, notify, stop)
+        counted = nullcontext() if user == LOCAL else self._limits.asking(user)
+        with counted, self._line.turn(user, notify, stop):
+            yield
 
-    def _in_line(
+    def ask(
         self,
-        user: str,
         question: str,
-        conversation: Conversation | None,
+        *,
+        user: str = LOCAL,
+        conversation: Conversation | None = None,
         notify: Callable[[str], None],
         stop: Stop,
     ) -> Iterator[Event]:
-        with self._line.turn(user, notify, stop):
+        """As `Assistant.ask`, once it is the user's turn.
+
+        Raises:
+            LimitReached, LineFull, Left: see `turn`.
+        """
+        with self.turn(user, notify, stop):
             yield from self.assistant.ask(
                 question, conversation=conversation, notify=notify, stop=stop
             )

@@ -188,7 +188,7 @@ def index() -> APIRouter:
 def _make(counter: Counter, request: Request, question: str, before: Conversation | None) -> Make:
     user = str(request.state.user)
     return lambda notify, stop: counter.ask(
-        user, question, conversation=before, notify=notify, stop=stop
+        question, user=user, conversation=before, notify=notify, stop=stop
     )
 
 
