@@ -19,6 +19,7 @@ from rag.serving.access import Access
 from rag.serving.counter import Counter
 from rag.serving.faults import body_of, fault, headers_of, status_of, unforeseen
 from rag.serving.gate import Bounded, Gate
+from rag.serving.remembered import Remembered
 from rag.serving.running import Running
 from rag.serving.shelf import Shelf
 
@@ -43,8 +44,9 @@ class Service:
         counter = Counter.of(assistant, config)
         app = server.create(openapi_url="/openapi.json")
         app.include_router(routes.health(counter, running))
-        app.include_router(routes.own(counter, running, shelf))
-        app.include_router(routes.openai(counter, running))
+        remembered = Remembered()
+        app.include_router(routes.own(counter, running, shelf, remembered))
+        app.include_router(routes.openai(counter, running, remembered))
         app.include_router(login.routes(access))
         _tell_faults(app)
         return cls(app, counter, access, running, config)

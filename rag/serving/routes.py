@@ -22,12 +22,13 @@ from rag.serving.completions import Head
 from rag.serving.counter import Counter
 from rag.serving.faults import NoSuchModel, body_of
 from rag.serving.forms import MODEL, AskRequest, ChatRequest, Message
+from rag.serving.remembered import Remembered
 from rag.serving.running import Running, ShuttingDown
 from rag.serving.shelf import Shelf
 from rag.serving.telling import AnswerEvents, CompletionChunks, WholeAnswer, WholeCompletion
 
 Json = dict[str, Any]
-Short = Annotated[str, Query(max_length=500)]
+Short = Annotated[str, Query(max_length=200)]
 
 
 class Fault(BaseModel):
@@ -55,7 +56,8 @@ FAULTS: dict[int | str, dict[str, Any]] = {
     "4XX": {"model": Faulty, "description": "The request cannot be answered; `message` says why."},
     "5XX": {"model": Faulty, "description": "Index or model cannot be used now."},
 }
-_EVENTS = {"text/event-stream": {"schema": {"type": "string"}}}
+MOST_IN_ADDRESS = 3_000  # characters: the address of a request has 64 kB, escaped
+_EVENTS: Json = {"text/event-stream": {"schema": {}}}
 ANSWERS: dict[int | str, dict[str, Any]] = {
     **FAULTS,
     200: {"description": "The answer, or its events with `stream`", "content": _EVENTS},
@@ -85,21 +87,25 @@ def health(counter: Counter, running: Running) -> APIRouter:
     return router
 
 
-def own(counter: Counter, running: Running, shelf: Shelf) -> APIRouter:
+def own(counter: Counter, running: Running, shelf: Shelf, remembered: Remembered) -> APIRouter:
     """Ask, search and papers, with the JSON of the commands."""
     router = APIRouter(prefix="/api", tags=["papers"])
 
     @router.post("/ask", operation_id="ask", responses=ANSWERS, response_model=Json)
     def ask(asked: AskRequest, request: Request) -> Response:
         """Answer a question, every sentence cited and checked; as `rag ask --json`."""
+        user = str(request.state.user)
         spoken = [one.model_dump() for one in asked.conversation]
-        before = Conversation.of_messages(spoken) if spoken else None
-        form = AnswerEvents() if asked.stream else WholeAnswer()
-        return Answering(_make(counter, request, asked.question, before), form, running)
+        before = remembered.conversation(user, spoken)
+        keep = partial(remembered.keep, user)
+        form = AnswerEvents(keep) if asked.stream else WholeAnswer(keep)
+        return Answering(_make(counter, user, asked.question, before), form, running)
 
     @router.get("/search", operation_id="search", responses=FAULTS)
     def search(
-        q: Annotated[str, Query(min_length=1, max_length=200_000, description="what to look for")],
+        q: Annotated[
+            str, Query(min_length=1, max_length=MOST_IN_ADDRESS, description="what to look for")
+        ],
         limit: Annotated[int, Query(ge=1, le=100)] = 10,
         year: Short = "",
         since: Short = "",
@@ -139,7 +145,7 @@ def own(counter: Counter, running: Running, shelf: Shelf) -> APIRouter:
     return router
 
 
-def openai(counter: Counter, running: Running) -> APIRouter:
+def openai(counter: Counter, running: Running, remembered: Remembered) -> APIRouter:
     """The routes by which programs that speak OpenAI's protocol use the collection as a model."""
     router = APIRouter(prefix="/v1", tags=["openai"])
     started = int(time.time())
@@ -160,16 +166,18 @@ def openai(counter: Counter, running: Running) -> APIRouter:
         """Answer the last message of the user; the messages before it are the conversation."""
         _check(asked.model)
         asked.refuse_what_is_not_served()
-        question, before = _understood(asked.messages)
+        user = str(request.state.user)
+        question, spoken = _understood(asked.messages)
+        before, keep = remembered.conversation(user, spoken), partial(remembered.keep, user)
         head = Head(f"chatcmpl-{secrets.token_hex(12)}", int(time.time()), asked.model)
         link = partial("{}api/papers/{}".format, request.base_url)
         counts = bool(asked.stream_options and asked.stream_options.include_usage)
         form = (
-            CompletionChunks(head, link, counts=counts)
+            CompletionChunks(head, link, keep, counts=counts)
             if asked.stream
-            else WholeCompletion(head, link)
+            else WholeCompletion(head, link, keep)
         )
-        return Answering(_make(counter, request, question, before), form, running)
+        return Answering(_make(counter, user, question, before), form, running)
 
     return router
 
@@ -185,8 +193,7 @@ def index() -> APIRouter:
     return router
 
 
-def _make(counter: Counter, request: Request, question: str, before: Conversation | None) -> Make:
-    user = str(request.state.user)
+def _make(counter: Counter, user: str, question: str, before: Conversation) -> Make:
     return lambda notify, stop: counter.ask(
         question, user=user, conversation=before, notify=notify, stop=stop
     )
@@ -197,14 +204,18 @@ def _check(name: str) -> None:
         raise NoSuchModel(f"There is no model {name!r}", remedy=f"Ask for {MODEL}.")
 
 
-def _understood(messages: list[Message]) -> tuple[str, Conversation | None]:
-    """The question, which is the last message of the user, and the conversation before it."""
-    told = [message.model_dump() for message in messages]
+def _understood(messages: list[Message]) -> tuple[str, list[Json]]:
+    """The question, which is the last message of the user, and what was said before it."""
+    told = [{"role": one.role, "content": _text(one)} for one in messages]
     place = max((i for i, one in enumerate(told) if one["role"] == "user"), default=None)
     if place is None:
         raise UsageError("No message is of the user", remedy="The last one is the question.")
-    content = told[place]["content"]
-    parts = content if isinstance(content, list) else [{"text": content}]
-    question = " ".join(part["text"] for part in parts if part["text"])
-    before = Conversation.of_messages(told[:place])
-    return question, before if before.turns else None
+    return told[place]["content"], told[:place]
+
+
+def _text(message: Message) -> str:
+    """The text of a message; parts without any, such as pictures, are passed over."""
+    content = message.content
+    if isinstance(content, list):
+        return " ".join(part.text for part in content if part.text)
+    return content or ""

@@ -16,6 +16,10 @@ from rag.serving.faults import body_of
 KEEP_ALIVE = b": still working\n\n"  # a comment, which readers of events pass over
 
 
+Keep = Callable[[Answer, str], None]
+"""Hears of an answer and of its text as it was sent."""
+
+
 class Form(Protocol):
     """How one answer is sent. `streams`: as it comes; else all at its end."""
 
@@ -41,13 +45,19 @@ class WholeAnswer:
 
     streams = False
 
+    def __init__(self, keep: Keep) -> None:
+        self._keep = keep
+
     def begin(self) -> bytes:
         """Nothing comes before the whole."""
         return b""
 
     def tell(self, event: Event) -> bytes:
         """The answer; nothing before it is there."""
-        return as_bytes(jsonform.answer(event.answer)) if isinstance(event, Done) else b""
+        if not isinstance(event, Done):
+            return b""
+        self._keep(event.answer, event.answer.text)
+        return as_bytes(jsonform.answer(event.answer))
 
     def fail(self, error: AskPapersError) -> bytes:
         """The error alone."""
@@ -63,7 +73,8 @@ class AnswerEvents:
 
     streams = True
 
-    def __init__(self) -> None:
+    def __init__(self, keep: Keep) -> None:
+        self._keep = keep
         self._citations: dict[int, Citation] = {}
 
     def begin(self) -> bytes:
@@ -73,6 +84,8 @@ class AnswerEvents:
     def tell(self, event: Event) -> bytes:
         """An event as docs/serving.md has it."""
         name, value = jsonform.event(event, self._citations)
+        if isinstance(event, Done):
+            self._keep(event.answer, event.answer.text)
         return _named(name, value)
 
     def fail(self, error: AskPapersError) -> bytes:
@@ -87,7 +100,8 @@ class AnswerEvents:
 class WholeCompletion(WholeAnswer):
     """A chat completion."""
 
-    def __init__(self, head: Head, link: Callable[[str], str]) -> None:
+    def __init__(self, head: Head, link: Callable[[str], str], keep: Keep) -> None:
+        super().__init__(keep)
         self._head = head
         self._link = link
         self._composer = Composer()
@@ -97,6 +111,7 @@ class WholeCompletion(WholeAnswer):
         self._composer.add(event)
         if not isinstance(event, Done):
             return b""
+        self._keep(event.answer, self._composer.text)
         notes = noted(event.answer, self._composer.marks, self._link)
         return as_bytes(self._head.whole(event.answer, self._composer.text, notes))
 
@@ -106,8 +121,9 @@ class CompletionChunks:
 
     streams = True
 
-    def __init__(self, head: Head, link: Callable[[str], str], *, counts: bool) -> None:
+    def __init__(self, head: Head, link: Callable[[str], str], keep: Keep, *, counts: bool) -> None:
         """`counts`: a last chunk tells the tokens."""
+        self._keep = keep
         self._head = head
         self._link = link
         self._counts = counts
@@ -134,6 +150,7 @@ class CompletionChunks:
         return b"data: [DONE]\n\n"
 
     def _last(self, answer: Answer) -> Iterator[bytes]:
+        self._keep(answer, self._composer.text)
         notes = noted(answer, self._composer.marks, self._link)
         told = jsonform.answer(answer)
         yield _event(self._head.chunk({"annotations": notes}, finish_of(answer), askpapers=told))
