@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -241,6 +242,18 @@ def test_every_fault_has_one_form(http: httpx.Client, path: str, status: int) ->
         assert set(response.json()["error"]) == {"message", "type", "param", "code"}
     assert "default-src 'self'" in response.headers["content-security-policy"]
     assert response.headers["x-content-type-options"] == "nosniff"
+
+
+def test_many_at_once_get_answers_of_their_own(http: httpx.Client) -> None:
+    names = ("RN-DPO", "RepoScope", "anytime GDRO")
+
+    def ask(number: int) -> tuple[str, dict[str, Any]]:
+        question = f"What does {names[number % 3]} do, asked {number} times?"
+        return question, http.post("/api/ask", json={"question": question}).json()
+
+    with ThreadPoolExecutor(12) as pool:
+        found = list(pool.map(ask, range(24)))
+    assert all(answer["question"] == question for question, answer in found)
 
 
 # --- What is kept out ----------------------------------------------------------------------
