@@ -274,7 +274,7 @@ class Config(BaseModel):
         ge=0,
         le=1_000,
         description="answers that are made at the same time, while others stand in line; 0: 2 by "
-        "the embedded model, 8 by a server, 4 by quoting",
+        "the embedded model, 8 by a server, 2 by quoting",
     )
     most_waiting: int = Field(
         64, ge=0, le=100_000, description="answers that stand in line, at most"

@@ -16,7 +16,7 @@ from rag.serving.access import LOCAL
 from rag.serving.limits import Limits
 from rag.serving.line import Line
 
-AT_ONCE = {"local": SLOTS, "openai": 8, "none": 4}
+AT_ONCE = {"local": SLOTS, "openai": 8, "none": 2}
 """Answers made at the same time: as many as whoever writes takes without slowing them all down."""
 
 
