@@ -124,8 +124,11 @@ def _searching(url: str, plan: Plan, over: threading.Event) -> Iterator[tuple[fl
     number = 0
     while not over.wait(0.1):
         number += 1
-        asked = {"q": plan.questions[number % len(plan.questions)]}
-        yield _timed(lambda client, asked=asked: client.get("/api/search", params=asked), url, 0)
+        yield _searched(url, plan.questions[number % len(plan.questions)])
+
+
+def _searched(url: str, question: str) -> tuple[float, str]:
+    return _timed(lambda client: client.get("/api/search", params={"q": question}), url, 0)
 
 
 def _asked(url: str, user: int, question: str) -> tuple[float, str]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -12,7 +14,7 @@ from typing import Any
 import httpx
 import openai
 import pytest
-from command import rag
+from command import ROOT, environment, rag
 from served import QUESTION, Served, asked, events_of, schemathesis, served
 
 
@@ -306,10 +308,25 @@ def test_schemathesis_finds_no_server_error(api: Served) -> None:
         "response_schema_conformance"
     )
     done = schemathesis(
-        api.url, "--checks", checks, "--max-examples", "5", "--seed", "7", "--phases",
-        "examples,coverage,fuzzing", "--no-color", "--max-failures", "3",
+        api.url, "--checks", checks, "--max-examples", "3", "--seed", "7", "--phases",
+        "coverage,fuzzing", "--no-color", "--max-failures", "3",
     )  # fmt: skip
     assert done.returncode == 0, done.stdout[-3_000:] + done.stderr[-1_000:]
+
+
+def test_the_python_of_the_document_runs(api: Served) -> None:
+    text = (ROOT / "docs" / "serving.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    done = subprocess.run(
+        [sys.executable, "-c", block],
+        env=environment(ASKPAPERS=api.url),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "RN-DPO [1]" in done.stdout
+    assert done.stdout.endswith("answered\n")
 
 
 def test_nothing_was_logged_as_an_error(api: Served) -> None:
