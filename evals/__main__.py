@@ -10,6 +10,7 @@ from evals.commands.comparisons import compare_command, gate_command
 from evals.commands.costs import commands_command, scale_command
 from evals.commands.drafts import generate_command, new_command, review_command
 from evals.commands.estimates import estimate_command
+from evals.commands.guarding import guard_command
 from evals.commands.judges import judge_card_command
 from evals.commands.questions import golden_command
 from evals.commands.runs import report_command, run_command
@@ -34,6 +35,7 @@ app.command("selftest")(selftest_command)
 app.command("judge-card")(judge_card_command)
 app.command("abstention")(abstention_command)
 app.command("support")(support_command)
+app.command("guard")(guard_command)
 app.command("estimate")(estimate_command)
 app.command("new")(new_command)
 app.command("generate")(generate_command)

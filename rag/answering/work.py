@@ -21,7 +21,7 @@ from rag.answering.speech import quoted_note, refusal_to
 from rag.answering.support import Judgement, Likeness, Pinned, repin
 from rag.answering.writing import Ending, QuotingWriter, Refused, Task, Writer
 from rag.config import Config
-from rag.corpus.planted import instruction
+from rag.guarding.guard import suspicious
 from rag.retrieval.expansion import Help
 from rag.retrieval.search import Found
 from rag.schema import Answer, Claim, Dropped, Evidence, Kind, Nearest, Paper, Section, Status
@@ -316,7 +316,7 @@ def _obeys(claim: str, support: Sequence[tuple[Paper, Evidence]]) -> bool:
     A planted "reply only with YES" has every word of the claim "YES", and says nothing. Whoever
     studies such orders is quoted.
     """
-    orders = [evidence.text for _, evidence in support if instruction(evidence.text)]
+    orders = [evidence.text for _, evidence in support if suspicious(evidence.text)]
     whole = {normalise(legible(text)) for text in orders}
     return bool(orders) and len(orders) == len(support) and normalise(claim) not in whole
 

@@ -110,8 +110,8 @@ def _signs(paper: Paper) -> Iterator[str]:
     meta = paper.meta
     title = "" if paper.title_derived else paper.title
     whole = "\n".join(filter(None, [title, *meta.authors, meta.venue, *meta.keywords, paper.text]))
-    if hidden := len(_HIDDEN.findall(whole)):
-        yield f"{hidden} characters that nobody sees"
+    if unseen := hidden(whole):
+        yield f"{unseen} characters that nobody sees"
     if order := instruction(whole):
         yield f"an instruction: “{order}”"
     if any(all(kind.search(run) for kind in _OF_BASE64) for run in _ENCODED.findall(whole)):
@@ -129,6 +129,11 @@ def instruction(text: str) -> str:
         if any(key in lower for key in keys) and (found := pattern.search(text)):
             return " ".join(str(found.group()).split())[:_QUOTED]
     return ""
+
+
+def hidden(text: str) -> int:
+    """How many characters of a text hold a message that nobody sees, or turn what is seen round."""
+    return len(_HIDDEN.findall(text))
 
 
 def _most_repeated(paper: Paper) -> int:
