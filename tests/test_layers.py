@@ -51,6 +51,7 @@ ORDER = (
     "answering.exchange answering.client answering.vectorreply answering.endpoint "
     "answering.generation answering.budget "
     "answering.local answering.replies answering.loops answering.citations answering.marks "
+    "answering.unlinked "
     "answering.fencing answering.prompting answering.templates "
     "answering.facts answering.polarity answering.listed answering.weighing answering.support "
     "answering.phrases.language answering.phrases.english answering.phrases.german "

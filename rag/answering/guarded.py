@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rag.answering.events import Done, Event
+from rag.answering.unlinked import without_links
 from rag.errors import IndexUnusable, ModelError
 from rag.guarding.guard import MARK, WORDS, Detector, Subject, detector
 from rag.guarding.planted import instruction
@@ -147,5 +148,5 @@ def _planted(answer: Answer, told: set[str]) -> Iterator[str]:
 
 
 def _short(text: str) -> str:
-    line = legible(text)
+    line = without_links(legible(text))
     return line if len(line) <= _CHARS else f"{line[:_CHARS].rstrip()}…"
