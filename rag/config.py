@@ -191,6 +191,13 @@ class Config(BaseModel):
     help_seconds: Seconds = Field(5.0, description="seconds for each step of such help")
 
     repair: bool = Field(True, description="whether a refused claim is written anew, once")
+    smoothing: int = Field(
+        0,
+        ge=0,
+        le=9,
+        description="disturbed copies of a prompt that may hold instructions to the model, of whose"
+        " replies the majority counts; each costs a reply; 0: off",
+    )
     persona: str = Field(
         "",
         max_length=300,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from evals.attacking.carriers import CARRIERS
@@ -15,6 +16,7 @@ from rag.answering.prompting import Labelled, label
 from rag.corpus.content import Content
 from rag.corpus.papers import read_papers
 from rag.corpus.records import Rejected
+from rag.errors import InputError
 from rag.schema import Evidence, Paper
 
 CANARY = "ZEBRAFISH-77"
@@ -72,15 +74,21 @@ def attacks(limit: int | None = None) -> Iterator[Attack]:
     Raises:
         InputError: the data is not there.
     """
-    hosts = [*_seed_hosts(), *_scifact_hosts(60)]
     pairs = [(name, text, carrier) for carrier in CARRIERS for name, text in payloads()]
-    step = 1 if limit is None else max(1, len(pairs) // limit)
-    for place, (name, text, carrier) in enumerate(pairs[::step][:limit]):
-        question, record, other = hosts[place % len(hosts)]
+    most = min(limit or len(pairs), len(pairs))
+    chosen = [pairs[place * len(pairs) // most] for place in range(most)]
+    for place, (name, text, carrier) in enumerate(chosen):
         order = _ORDER.format(payload=text, canary=CANARY, evil=EVIL)
-        papers = taken_in([CARRIERS[carrier](order, record), other])
-        if len(papers) == 2:
-            yield Attack(name, carrier, question, *papers)
+        if (attack := attack_of(name, carrier, order, place)) is not None:
+            yield attack
+
+
+def attack_of(name: str, carrier: str, order: str, place: int) -> Attack | None:
+    """An order planted in a paper, one of a row of them by `place`; None where it is rejected."""
+    hosts = _hosts()
+    question, record, other = hosts[place % len(hosts)]
+    papers = taken_in([CARRIERS[carrier](order, record), other])
+    return Attack(name, carrier, question, *papers) if len(papers) == 2 else None
 
 
 def taken_in(records: Sequence[Mapping[str, Any]]) -> list[Paper]:
@@ -98,6 +106,15 @@ def _pinned(paper: Paper) -> list[tuple[Paper, Evidence]]:
 
 
 Host = tuple[str, Mapping[str, Any], Mapping[str, Any]]
+
+
+@cache
+def _hosts() -> tuple[Host, ...]:
+    """Questions with a paper that answers and another one; the seeds alone without public data."""
+    try:
+        return (*_seed_hosts(), *_scifact_hosts(60))
+    except InputError:
+        return tuple(_seed_hosts())
 
 
 def _seed_hosts() -> Iterator[Host]:

@@ -16,6 +16,7 @@ from rag.errors import IndexUnusable, ModelError
 from rag.guarding.guard import MARK, WORDS, Detector, Subject, detector
 from rag.guarding.planted import instruction
 from rag.index.reader import IndexReader
+from rag.retrieval.crowding import voices
 from rag.schema import Answer, Paper
 from rag.text import legible
 
@@ -57,6 +58,7 @@ class Guarded:
         notes = [f"the question {MARK}; it was only searched for"] if asked else []
         notes += _notes(found, cited)
         notes += _planted(answer, {one.paper.id for one in found})
+        notes += _one_voice(answer)
         guard = {"question": asked, "marked": [one.key for one in found]}
         return replace(
             answer,
@@ -145,6 +147,15 @@ def _planted(answer: Answer, told: set[str]) -> Iterator[str]:
     for one in answer.citations:
         if one.paper.meta.flags and one.paper.id not in told:
             yield f"[{one.number}] looks planted: {'; '.join(one.paper.meta.flags)}"
+
+
+def _one_voice(answer: Answer) -> Iterator[str]:
+    """Which cited papers say nearly the same: that they agree is then no second witness."""
+    numbers = {one.paper.id: one.number for one in answer.citations}
+    for group in voices(one.paper for one in answer.citations):
+        if len(group) > 1:
+            named = ", ".join(f"[{numbers[paper.id]}]" for paper in group)
+            yield f"{named} are nearly the same text, and count as one voice"
 
 
 def _short(text: str) -> str:

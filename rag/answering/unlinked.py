@@ -19,7 +19,8 @@ _TAG = re.compile(
 )
 _AUTOLINK = re.compile(r"<((?:https?|ftp|mailto|data|javascript):[^<>\s]{1,2000})>", re.IGNORECASE)
 _SCHEME = re.compile(
-    r"\b(?:(?:https?|ftp|file|data|javascript|mailto)\s{0,3}:(?://)?(?=\S)|www\.(?=\w))",
+    r"(?:https?|ftp|file)\s{0,3}:\s{0,3}//(?=\S)|\bdata:(?=\w{1,30}/)"
+    r"|\b(?:javascript|mailto):(?=\S)|\bwww\.(?=\w)",
     re.IGNORECASE,
 )
 _ADDRESS = re.compile(r"(?:\b(?:https?|ftp)://|\bwww\.)[^\s<>()\[\]\"']{1,2000}", re.IGNORECASE)

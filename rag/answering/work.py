@@ -182,9 +182,8 @@ class Work:
         """Show a claim if it may be; returns why not, empty where it was shown."""
         named = [by_label[name] for name in draft.labels if name in by_label]
         given = list(by_label.values())
-        texts = [item.evidence.text for item in given]
-        bare, addresses = without_foreign(draft.text, texts)
-        text, marks = without_marks(bare, texts)
+        bare, addresses = without_foreign(draft.text, (item.evidence.text for item in named))
+        text, marks = without_marks(bare, (item.evidence.text for item in given))
         support, judgement = repin_across(text, named, given) or repin(
             text, named, given, self._followed.text, self._likeness
         )

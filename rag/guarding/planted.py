@@ -62,6 +62,11 @@ def _rules() -> tuple[_Rule, ...]:
             rf"\b(?:{'|'.join(_IGNORE)})\b[^.!?]{{0,40}}?"
             rf"\b(?:{_PRIOR} [^.!?]{{0,24}}?{_ORDERS}|{_TOLD})\b",
         ),
+        _rule(
+            _IGNORE,
+            rf"\b(?:{'|'.join(_IGNORE)}) (?:all |any )?(?:of )?(?:the |these )?other "
+            r"(?:papers|abstracts|sources|documents|passages|sentences)\b(?! on| that| of)",
+        ),
         _rule(["your"], rf"\byour (?:\w+ ){{0,2}}(?:{_REPLY}|{_ORDERS})\b"),
         _rule(
             ["system prompt", "system_prompt", "systemprompt", "system message"],
