@@ -294,6 +294,12 @@ class Config(BaseModel):
         except ValueError:
             raise ValueError("must be a JSON object") from None
 
+    @field_serializer("openai_base_url", "embedding_base_url", "vectors")
+    def _query_is_hidden(self, address: str | None) -> str | None:
+        """What stands behind the question mark of an address may be a token."""
+        shown, mark, _ = (address or "").partition("?")
+        return f"{shown}?**********" if mark else address
+
     @field_serializer("vectors_options")
     def _options_are_hidden(self, options: dict[str, Any]) -> dict[str, str]:
         """Any of them may be a secret."""

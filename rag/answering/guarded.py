@@ -22,6 +22,7 @@ from rag.text import legible
 
 _TOLD = 3  # papers that a note names
 _CHARS = 80  # of a sentence, or of a title, that a note quotes
+_EMBEDDED = 200  # texts of one answer; of a table over a whole collection the words have to do
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +107,7 @@ class Guarded:
         try:
             with self._reader.state() as state:
                 judge = detector(subject, state.embedding_model)
-                if judge.vector and texts:
+                if judge.vector and 0 < len(texts) <= _EMBEDDED:
                     return judge, state.embed(list(texts)).tolist()
         except (IndexUnusable, ModelError):
             pass
