@@ -206,6 +206,13 @@ class Config(BaseModel):
     help_seconds: Seconds = Field(5.0, description="seconds for each step of such help")
 
     repair: bool = Field(True, description="whether a refused claim is written anew, once")
+    smoothing: int = Field(
+        0,
+        ge=0,
+        le=9,
+        description="disturbed copies of a prompt that may hold instructions to the model, of whose"
+        " replies the majority counts; each costs a reply; 0: off",
+    )
     persona: str = Field(
         "",
         max_length=300,
@@ -335,6 +342,12 @@ class Config(BaseModel):
             return json.loads(options)
         except ValueError:
             raise ValueError("must be a JSON object") from None
+
+    @field_serializer("openai_base_url", "embedding_base_url", "vectors")
+    def _query_is_hidden(self, address: str | None) -> str | None:
+        """What stands behind the question mark of an address may be a token."""
+        shown, mark, _ = (address or "").partition("?")
+        return f"{shown}?**********" if mark else address
 
     @field_serializer("vectors_options")
     def _options_are_hidden(self, options: dict[str, Any]) -> dict[str, str]:
