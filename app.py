@@ -38,17 +38,23 @@ def main(
     with server.bind(config.host, config.port) as bound:
         from rag.answering.assistant import Assistant
         from rag.page.desk import Desk
+        from rag.page.metering import Meter
         from rag.page.mounting import application
         from rag.page.setting import Setting
 
-        with Assistant.from_config(config, lambda text: typer.echo(text, err=True)) as assistant:
+        meter = Meter()
+        with Assistant.from_config(config, _notify, meter.around) as assistant:
             assistant.counts()
-            desk = Desk(assistant)
-            setting = Setting(assistant, config, desk)
+            desk = Desk(assistant, meter)
+            setting = Setting(assistant, config, desk, meter)
             try:
                 server.serve(application(setting), bound, _announce)
             finally:
                 desk.close()
+
+
+def _notify(text: str) -> None:
+    typer.echo(text, err=True)
 
 
 def _announce(url: str) -> None:

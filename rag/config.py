@@ -63,6 +63,7 @@ _WITHOUT_EFFECT = _READING | {
     *("data_dir", "weights_dir", "prompts", "host", "port", "engine", "ray_address"),
     *("vectors", "vectors_options", "vectors_timeout"),
     *("openai_api_key", "embedding_api_key", "token_budget"),
+    *("price_read", "price_written"),
 }
 """Settings that cannot change an answer: places, secrets, budgets, limits of what is read."""
 
@@ -164,6 +165,12 @@ class Config(BaseModel):
     max_answer_tokens: int = Field(400, ge=16, le=32_768, description="tokens of one answer")
     token_budget: int = Field(
         0, ge=0, description="tokens that one run of the program may use; 0: no limit"
+    )
+    price_read: float | None = Field(
+        None, ge=0, le=1e6, description="dollars for a million tokens that a server reads"
+    )
+    price_written: float | None = Field(
+        None, ge=0, le=1e6, description="dollars for a million tokens that it writes"
     )
 
     expand: str = Field(

@@ -41,7 +41,7 @@ ORDER = (
     "index.delta index.serving index.reader index.report index.standing index.reading "
     "index.building index.engine index.ray_worker index.ray_driver index.ray_link "
     "index.ray_engine index.intake index.filling index.sync index.reembedding index.bridging "
-    "index.browse index.curation index "
+    "index.browse index.holdings index.curation index "
     "retrieval.query retrieval.lexicon retrieval.phrases retrieval.filters retrieval.spelling "
     "retrieval.variants retrieval.acronyms retrieval.chinese retrieval.understanding "
     "retrieval.expansion retrieval.fusion retrieval.evidence retrieval.lookup retrieval.search "
@@ -80,7 +80,9 @@ ORDER = (
     "llamaindex server display jsonform batch terminal_table terminal terminal_replay doctor exits "
     "flags cli_papers cli_models cli_prompts cli_reembed cli_tables cli_export cli_history "
     "cli_replay cli_collection cli_chat cli "
-    "page.desk page.setting page.readers page.parts page.ask page.page page.mounting page"
+    "page.metering page.desk page.setting page.readers page.parts page.ask "
+    "page.overhearing page.shown page.statusview page.compare page.lists page.status "
+    "page.page page.mounting page"
 ).split()
 
 OWNERS = {

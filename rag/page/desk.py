@@ -17,8 +17,10 @@ from rag.answering.events import Event, Notice
 from rag.answering.stop import Stop
 from rag.display import Turn
 from rag.errors import AskPapersError
+from rag.page.metering import Meter
 
 TICK = 0.25  # seconds between two looks at whether the reader stopped or left
+Ask = Callable[[Turn, Callable[[str], None], Stop], Iterator[Event]]
 log = logging.getLogger("askpapers.page")
 
 
@@ -33,8 +35,10 @@ class Progress:
 class Desk:
     """Answers the questions of many readers, each with one at a time."""
 
-    def __init__(self, assistant: Assistant) -> None:
+    def __init__(self, assistant: Assistant, meter: Meter | None = None) -> None:
+        """`meter` measures what each reader's answers take."""
         self._assistant = assistant
+        self._meter = meter or Meter()
         self._running: dict[str, Stop] = {}
 
     def ask(self, reader: str, turn: Turn) -> Iterator[Progress]:
@@ -45,7 +49,7 @@ class Desk:
         with self._stop(reader) as stop:
             waiting, since = "searching", time.monotonic()
             yield Progress(turn, waiting)
-            for event in _overheard(self._assistant, turn, stop):
+            for event in _overheard(partial(self._ask, reader), turn, stop):
                 if stop.given:
                     break
                 if isinstance(event, AskPapersError):
@@ -56,6 +60,14 @@ class Desk:
                     waiting, turn = "writing", turn.after(event)
                 yield Progress(turn, f"{waiting} … {time.monotonic() - since:.0f} s")
             yield Progress(replace(turn, stopped=stop.given and turn.answer is None))
+
+    def _ask(
+        self, reader: str, turn: Turn, notify: Callable[[str], None], stop: Stop
+    ) -> Iterator[Event]:
+        events = self._assistant.ask(
+            turn.question, conversation=turn.spoken, notify=notify, stop=stop
+        )
+        return self._meter.heard(reader, turn.question, events)
 
     def stop(self, reader: str) -> None:
         """End the answer that `reader` waits for."""
@@ -79,16 +91,14 @@ class Desk:
                 del self._running[reader]
 
 
-def _overheard(
-    assistant: Assistant, turn: Turn, stop: Stop
-) -> Iterator[Event | AskPapersError | None]:
+def _overheard(ask: Ask, turn: Turn, stop: Stop) -> Iterator[Event | AskPapersError | None]:
     """The events of an answer that another thread makes; None while there is nothing new.
 
     Whoever waits in an iterator can neither be told of a wait nor be closed, so the waiting is
     done by a thread of its own. What goes wrong there is an event as well.
     """
     heard: queue.SimpleQueue[Event | AskPapersError | None] = queue.SimpleQueue()
-    make = partial(_make, assistant, turn, stop, heard.put)
+    make = partial(_make, ask, turn, stop, heard.put)
     threading.Thread(target=make, name="answer", daemon=True).start()
     while True:
         try:
@@ -102,20 +112,14 @@ def _overheard(
 
 
 def _make(
-    assistant: Assistant,
+    ask: Ask,
     turn: Turn,
     stop: Stop,
     tell: Callable[[Event | AskPapersError | None], None],
 ) -> None:
     """Make an answer, telling of all that happens and, last, of the end as None."""
     try:
-        events = assistant.ask(
-            turn.question,
-            conversation=turn.spoken,
-            notify=lambda text: tell(Notice(text)),
-            stop=stop,
-        )
-        for event in events:
+        for event in ask(turn, lambda text: tell(Notice(text)), stop):
             tell(event)
     except AskPapersError as error:
         tell(error)

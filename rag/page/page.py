@@ -4,7 +4,7 @@ import gradio as gr
 
 from rag import display
 from rag.answering.assistant import Assistant
-from rag.page import ask
+from rag.page import ask, compare, lists, status
 from rag.page.parts import HIDDEN
 from rag.page.setting import Setting
 
@@ -17,8 +17,15 @@ def build(setting: Setting) -> gr.Blocks:
     page = gr.Blocks(title=TITLE, analytics_enabled=False, fill_width=True)
     with page, gr.Column(elem_id="page"):
         about = gr.HTML(elem_id="about", padding=False)
-        with gr.Tabs(elem_id="tabs"), gr.Tab("Ask", id="ask"):
-            ask.build(setting)
+        with gr.Tabs(elem_id="tabs"):
+            with gr.Tab("Ask", id="ask"):
+                conversing = ask.build(setting)
+            with gr.Tab("Compare", id="compare"):
+                compare.build(setting, conversing.turns)
+            with gr.Tab("List", id="list"):
+                lists.build(setting)
+            with gr.Tab("Status", id="status") as tab:
+                status.build(setting, tab)
         page.load(lambda: _header(setting.assistant), None, about, queue=False, **HIDDEN)
     page.queue(max_size=WAITING, default_concurrency_limit=AT_A_TIME, api_open=False)
     return page
