@@ -53,7 +53,7 @@ def build(setting: Setting) -> None:
     shows = [kept, status, words, saves, papers, end]
     given = [box, year, venue, author, source]
     box.submit(desk.collect, given, shows, concurrency_id="tables", **HIDDEN)
-    words.input(desk.narrow, [kept, words], [saves, papers], trigger_mode="always_last", **HIDDEN)
+    words.change(desk.narrow, [kept, words], [saves, papers], trigger_mode="always_last", **HIDDEN)
     end.click(desk.stop, queue=False, **HIDDEN)
 
 
