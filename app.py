@@ -1,12 +1,16 @@
 """The chat page's program: what the command line names is checked, then the page is served."""
 
 from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from rag.exits import run
+
+if TYPE_CHECKING:
+    from rag.page.setting import Other, Setting
 
 command = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
@@ -48,9 +52,22 @@ def main(
             desk = Desk(assistant, meter)
             setting = Setting(assistant, config, desk, meter)
             try:
-                server.serve(application(setting), bound, _announce)
+                server.serve(application(setting, _others()), bound, _announce)
             finally:
                 desk.close()
+
+
+def _others() -> list["Other"]:
+    """The tab of evaluations, where the package that measures is there."""
+    if find_spec("evals") is None:
+        return []
+
+    def evaluate(setting: "Setting", tab: Any) -> None:
+        from evals.page import build
+
+        build(setting, tab)
+
+    return [("Evaluate", evaluate)]
 
 
 def _notify(text: str) -> None:

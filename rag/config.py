@@ -63,7 +63,7 @@ _WITHOUT_EFFECT = _READING | {
     *("data_dir", "weights_dir", "prompts", "host", "port", "engine", "ray_address"),
     *("vectors", "vectors_options", "vectors_timeout"),
     *("openai_api_key", "embedding_api_key", "token_budget"),
-    *("price_read", "price_written"),
+    *("price_read", "price_written", "evaluate_shared"),
 }
 """Settings that cannot change an answer: places, secrets, budgets, limits of what is read."""
 
@@ -238,6 +238,9 @@ class Config(BaseModel):
         "model, else 2,400",
     )
 
+    evaluate_shared: bool = Field(
+        False, description="whether those who read a shared page may run evaluations"
+    )
     host: str = Field("127.0.0.1", description="address of the chat page")
     port: int = Field(7860, ge=0, le=65_535, description="port of the chat page; 0: any free one")
 

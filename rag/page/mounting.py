@@ -6,6 +6,7 @@ gradio is imported once its environment is as it should be, and everything cheap
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,13 +14,13 @@ from starlette.responses import Response
 from starlette.types import ASGIApp
 
 from rag import server
-from rag.page.setting import Setting
+from rag.page.setting import Other, Setting
 
 if TYPE_CHECKING:
     import gradio as gr
 
 
-def application(setting: Setting) -> ASGIApp:
+def application(setting: Setting, others: Sequence[Other] = ()) -> ASGIApp:
     """Every option of gradio's is given here, so that none is taken from elsewhere."""
     _quieten()
     import gradio as gr
@@ -30,7 +31,7 @@ def application(setting: Setting) -> ASGIApp:
     app.add_api_route("/gradio_api/upload", _refuse_upload, methods=["POST"], response_model=None)
     gr.mount_gradio_app(
         app,
-        build(setting),
+        build(setting, others),
         path="/",
         theme=_theme(),
         css=_style(),

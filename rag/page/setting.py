@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 from rag.answering.assistant import Assistant
 from rag.config import Config
 from rag.page.desk import Desk
 from rag.page.metering import Meter
+
+Other = tuple[str, Callable[["Setting", Any], None]]
+"""A tab that is made elsewhere: its title, and what fills it, given the setting and its `gr.Tab`.
+
+It is called once gradio may be imported.
+"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from rag.schema import Answer, Citation, Claim, Paper, Row, Table
 from rag.text import legible, normalise, plain
 
 MIME = {
+    "html": "text/html",
     "csv": "text/csv",
     "md": "text/markdown",
     "json": "application/json",
