@@ -21,17 +21,18 @@ from evals.reporting.beside import beside
 from evals.reporting.markdown import markdown
 from evals.reporting.page import page
 from evals.reporting.sheet import sheet
-from evals.running.child import Child, State
+from evals.running.child import STOPPED, Child, State
 from evals.running.runs import going_on, listed, runs_in
 from rag.answering.connection import is_loopback
 from rag.answering.parts import choice_of
-from rag.errors import EXIT_PARTLY_FAILED, EXIT_TERMINATED, AskPapersError, UsageError
-from rag.page import shown
+from rag.config import Config
+from rag.errors import EXIT_PARTLY_FAILED, AskPapersError, UsageError
+from rag.page import benchview
 from rag.page.parts import HIDDEN
 from rag.page.setting import Setting
 
 TICK = 0.5  # seconds between two looks at a run
-_FINE = {None, 0, EXIT_PARTLY_FAILED, EXIT_TERMINATED}  # codes of a run that did not fail
+_FINE = {None, 0, EXIT_PARTLY_FAILED, *STOPPED}  # codes of a run that did not fail
 FIRST = 20  # questions, unless another number is given
 _ABOUT = (
     "<h2>Evaluate</h2><p>Every question of a suite is asked, each answer judged, and a report "
@@ -47,15 +48,15 @@ def build(setting: Setting, tab: gr.Tab) -> None:
     """The contents of `tab`; where the page is shared only a word on why there are none."""
     with gr.Column(elem_id="evaluate", elem_classes="bench"):
         gr.HTML(_ABOUT, padding=False)
-        if not is_allowed(setting):
-            gr.HTML(shown.told(note=_SHARED), padding=False)
+        if not is_allowed(setting.config):
+            gr.HTML(benchview.told(note=_SHARED), padding=False)
             return
         _build(Evaluating(setting), tab)
 
 
-def is_allowed(setting: Setting) -> bool:
-    """Whether runs may be made from this page."""
-    return is_loopback(setting.config.host) or setting.config.evaluate_shared
+def is_allowed(config: Config) -> bool:
+    """Whether runs may be made from the page of these settings."""
+    return is_loopback(config.host) or config.evaluate_shared
 
 
 def _build(desk: "Evaluating", tab: gr.Tab) -> None:
@@ -145,14 +146,14 @@ class Evaluating:
             since = beside(report, reports.read(self._folder(other), self._own)) if other else None
             whole = page(report, since)
         except AskPapersError as error:
-            return shown.told(failure=str(error)), ""
+            return benchview.told(failure=str(error)), ""
         files = [
             ("HTML", "html", whole),
             ("Markdown", "md", markdown(report, since)),
             ("CSV", "csv", sheet(report)),
         ]
-        saves = shown.downloads(report.folder.name, files)
-        return shown.told(note=report.headline), saves + framed(whole)
+        saves = benchview.downloads(report.folder.name, files)
+        return benchview.told(note=report.headline), saves + framed(whole)
 
     def _new(self, suite: str) -> Path:
         """The folder of a new run of a suite that is there."""
@@ -172,7 +173,7 @@ class Evaluating:
         running = state is not None and state.running
         failed = failure or ("" if state is None or state.code in _FINE else state.line)
         line = state.line if state is not None else ""
-        told = shown.told(failure=failed) if failed else shown.told(**_word(line, running=running))
+        told = _told(failed, line, running=running)
         bar = _bar(state) if state is not None and running else ""
         buttons = [gr.Button(visible=not running), gr.Button(visible=running)]
         if running:
@@ -197,8 +198,10 @@ def framed(whole: str) -> str:
     )
 
 
-def _word(line: str, *, running: bool) -> dict[str, str]:
-    return {"waiting": line} if running else {"note": line}
+def _told(failure: str, line: str, *, running: bool) -> str:
+    if failure:
+        return benchview.told(failure=failure)
+    return benchview.told(waiting=line) if running else benchview.told(note=line)
 
 
 def _bar(state: State) -> str:

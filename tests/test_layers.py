@@ -81,7 +81,7 @@ ORDER = (
     "flags cli_papers cli_models cli_prompts cli_reembed cli_tables cli_export cli_history "
     "cli_replay cli_collection cli_chat cli "
     "page.metering page.desk page.setting page.readers page.parts page.ask "
-    "page.overhearing page.shown page.statusview page.compare page.lists page.status "
+    "page.overhearing page.benchview page.statusview page.compare page.lists page.status "
     "page.page page.mounting page"
 ).split()
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -25,6 +26,7 @@ from evals.running.runs import asked, listed
 from rag.config import PREFIX, Config
 from rag.errors import EXIT_PARTLY_FAILED, EXIT_TERMINATED, InputError, UsageError
 
+STOPPED = {EXIT_TERMINATED, -signal.SIGTERM}  # the latter before it could say anything
 _PATIENCE = 10.0  # seconds in which a run that is ended may close its models
 _LAST = 4_000  # bytes of what it said that are looked through for its last line
 
@@ -55,7 +57,9 @@ class State:
             return f"{self.folder.name}: {far}"
         if self.code in {0, EXIT_PARTLY_FAILED}:
             return f"{self.folder.name} has ended: {far}"
-        if self.code == EXIT_TERMINATED:
+        if self.code in STOPPED and not self.total:
+            return f"{self.folder.name} was stopped before its first question"
+        if self.code in STOPPED:
             return f"{self.folder.name} was stopped: {far} are kept, and it can go on"
         return f"{self.folder.name} failed: {self.told}"
 

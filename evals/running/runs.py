@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -63,6 +64,12 @@ def asked(folder: Path) -> int:
         while piece := file.read(_PIECE):
             count += piece.count(b"\n")
     return count
+
+
+def remedy_of(folder: Path) -> str:
+    """How a run that is not complete is completed, in one sentence with the command."""
+    command = shlex.join(["python", "-m", "evals", *going_on(listed(folder))])
+    return f"Go on with `{command}`."
 
 
 def going_on(run: Listed) -> list[str]:

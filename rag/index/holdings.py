@@ -26,7 +26,8 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Holdings:
-    """What there is. `bytes` are those of the whole data folder, what is not the index's too.
+    """What there is. `chunks` counts embedded titles too; `bytes` are those of the
+    whole data folder, what is not the index's too.
 
     `sources` are the first so many of `files`, by name.
     """

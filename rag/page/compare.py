@@ -20,7 +20,7 @@ from rag.answering.tableform import as_csv, markdown_document, name_of
 from rag.answering.tabling import FEWEST, MOST
 from rag.display import Turn
 from rag.errors import AskPapersError
-from rag.page import shown
+from rag.page import benchview
 from rag.page.overhearing import Readers, Step
 from rag.page.parts import HIDDEN, delimiters
 from rag.page.setting import Setting
@@ -58,7 +58,7 @@ def build(setting: Setting, turns: gr.State) -> None:
                 label="Find papers", placeholder="Words or a question", submit_btn="Find", scale=3
             )
             last = gr.Button("Add the papers of the last answer", scale=1)
-        found = gr.CheckboxGroup(label="Found: tick to add", visible=False)
+        found = gr.CheckboxGroup(label="Found: tick to add", visible=False, elem_id="compare-found")
         columns = _picker("Columns", DEFAULT.split(","), MOST_COLUMNS, "Or your own words")
         with gr.Row(elem_classes="actions"):
             go = gr.Button("Compare", variant="primary", elem_id="compare-go")
@@ -87,9 +87,9 @@ class Comparing:
         try:
             hits = self._hits(words)
         except AskPapersError as error:
-            return gr.skip(), seen, shown.told(failure=str(error))
+            return gr.skip(), seen, benchview.told(failure=str(error))
         if not hits:
-            return gr.CheckboxGroup(visible=False), seen, shown.told(note="No paper was found.")
+            return gr.CheckboxGroup(visible=False), seen, benchview.told(note="No paper was found.")
         now = seen.with_found(hits)
         choices = [(now.names[place], place) for place in now.found]
         ticked = [place for place in now.found if place in chosen]
@@ -106,9 +106,9 @@ class Comparing:
         """The chosen papers with those that the last answer cites."""
         cited = [one.paper for one in turns[-1].citations] if turns else []
         if not cited:
-            return gr.skip(), seen, shown.told(note=_LEFT)
+            return gr.skip(), seen, benchview.told(note=_LEFT)
         now = Seen({**seen.names, **_names(cited)}, seen.found)
-        return _chosen([*chosen, *map(shown.place_of, cited)], now), now, ""
+        return _chosen([*chosen, *map(benchview.place_of, cited)], now), now, ""
 
     def compare(
         self, chosen: list[str], columns: list[str], request: gr.Request
@@ -117,7 +117,7 @@ class Comparing:
         refusal = "" if len(chosen) >= FEWEST else _TOO_FEW
         refusal = refusal or ("" if columns else _NO_COLUMN)
         if refusal:
-            yield [shown.told(failure=refusal), *[gr.skip()] * 4]
+            yield [benchview.told(failure=refusal), *[gr.skip()] * 4]
             return
         reader, title = str(request.session_hash), f"Compare {', '.join(chosen)}"
 
@@ -159,12 +159,12 @@ def _chosen(places: Sequence[str], seen: Seen) -> Any:
 
 
 def _names(papers: Sequence[Paper]) -> dict[str, str]:
-    return {shown.place_of(paper): _named(paper) for paper in papers}
+    return {benchview.place_of(paper): _named(paper) for paper in papers}
 
 
 def _named(paper: Paper) -> str:
     year = f" ({paper.meta.year})" if paper.meta.year else ""
-    return f"{name_of(paper)}{year} · {shown.place_of(paper)}"
+    return f"{name_of(paper)}{year} · {benchview.place_of(paper)}"
 
 
 def _update(step: Step) -> list[Any]:
@@ -172,10 +172,10 @@ def _update(step: Step) -> list[Any]:
     buttons = [gr.Button(visible=step.over), gr.Button(visible=not step.over)]
     if step.answer is None:
         note = "Stopped." if step.stopped else ""
-        return [shown.told(step.waiting, step.failure, note), gr.skip(), gr.skip(), *buttons]
+        return [benchview.told(step.waiting, step.failure, note), gr.skip(), gr.skip(), *buttons]
     note = "Stopped: these papers were read before." if step.stopped else ""
-    saves = shown.downloads("comparison", files_of(step.answer)) if step.answer.claims else ""
-    return [shown.told(note=note), saves, shown.table_of(step.answer, TAB), *buttons]
+    saves = benchview.downloads("comparison", files_of(step.answer)) if step.answer.claims else ""
+    return [benchview.told(note=note), saves, benchview.table_of(step.answer, TAB), *buttons]
 
 
 def files_of(answer: Answer) -> Sequence[tuple[str, str, str]]:

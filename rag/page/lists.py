@@ -17,7 +17,7 @@ from rag.answering.kinds import kind_of
 from rag.errors import AskPapersError
 from rag.exporting import reference_of, rendered, selection_of
 from rag.index.browse import Filter, filters_of
-from rag.page import shown
+from rag.page import benchview
 from rag.page.overhearing import Make, Readers, Step
 from rag.page.parts import HIDDEN, delimiters
 from rag.page.setting import Setting
@@ -87,7 +87,7 @@ class Listing:
         """Those of the papers that have the words; what is saved are these."""
         if answer is None:
             return [gr.skip(), gr.skip()]
-        return [_saves(answer, words), shown.list_of(answer, TAB, words)]
+        return [_saves(answer, words), benchview.list_of(answer, TAB, words)]
 
     def stop(self, request: gr.Request) -> None:
         """End the list."""
@@ -119,14 +119,14 @@ def _update(step: Step) -> list[Any]:
     end = gr.Button(visible=not step.over)
     answer = step.answer
     if answer is None:
-        told = shown.told(step.waiting, step.failure, "Stopped." if step.stopped else "")
+        told = benchview.told(step.waiting, step.failure, "Stopped." if step.stopped else "")
         return [gr.skip(), told, gr.skip(), gr.skip(), gr.skip(), end]
     words = gr.Textbox(value="", visible=len(answer.claims) > 1)
-    return [answer, "", words, _saves(answer, ""), shown.list_of(answer, TAB), end]
+    return [answer, "", words, _saves(answer, ""), benchview.list_of(answer, TAB), end]
 
 
 def _saves(answer: Answer, words: str) -> str:
-    papers = shown.papers_of(answer, words)
+    papers = benchview.papers_of(answer, words)
     if not papers:
         return ""
     export = selection_of(map(reference_of, papers))
@@ -138,4 +138,4 @@ def _saves(answer: Answer, words: str) -> str:
         ("Markdown", "md", rendered(export, "markdown")),
         ("the whole answer as JSON", "json", value + "\n"),
     ]
-    return shown.downloads("papers", files)
+    return benchview.downloads("papers", files)

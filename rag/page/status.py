@@ -8,7 +8,7 @@ import gradio as gr
 from rag.doctor import examine
 from rag.errors import AskPapersError
 from rag.index.holdings import holdings_of
-from rag.page import shown, statusview
+from rag.page import benchview, statusview
 from rag.page.parts import HIDDEN
 from rag.page.setting import Setting
 
@@ -26,7 +26,7 @@ def build(setting: Setting, tab: gr.Tab) -> None:
         gr.HTML("<h3>The answers of this session</h3>", padding=False)
         costs = gr.HTML(padding=False)
     tab.select(desk.tell, None, [facts, costs], **HIDDEN)
-    check.click(lambda: shown.told("checking"), None, found, queue=False, **HIDDEN).then(
+    check.click(lambda: benchview.told("checking"), None, found, queue=False, **HIDDEN).then(
         desk.check, None, found, concurrency_id="checks", **HIDDEN
     )
 
@@ -44,7 +44,7 @@ class Standing:
             held = holdings_of(config.data_dir)
             facts = statusview.standing(assistant.writer_name, config, held)
         except AskPapersError as error:
-            facts = shown.told(failure=str(error))
+            facts = benchview.told(failure=str(error))
         taken = self._setting.meter.of(str(request.session_hash))
         return facts, statusview.costs(taken, config)
 
@@ -53,4 +53,4 @@ class Standing:
         try:
             return statusview.health(examine(self._setting.config, repair=False))
         except AskPapersError as error:
-            return shown.told(failure=str(error))
+            return benchview.told(failure=str(error))

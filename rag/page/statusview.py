@@ -46,7 +46,7 @@ def standing(writer: str, config: Config, held: Holdings) -> str:
         ("What is sent", " ".join(sent)),
         ("Papers", f"{held.papers:,} from {held.files:,} files"),
         ("Sentences", f"{held.sentences:,}"),
-        ("Chunks", f"{held.chunks:,}"),
+        ("Embedded", f"{held.chunks:,} chunks and titles"),
         ("Embedding model", held.embedding_model),
         ("Revision", f"{held.revision:,}"),
         ("On disk", size(held.bytes)),
