@@ -232,6 +232,10 @@ def test_a_list_shows_every_paper_with_its_reason_and_is_narrowed_and_saved(visi
     expect(tab.locator("h3").first).to_contain_text("checked 58 of 58")
     expect(tab.locator("ol.papers > li sup a")).to_have_count(found)
     looked_at(visit, "list")
+    third = items.nth(2).locator("strong").inner_text()
+    items.nth(2).get_by_role("link").click()
+    expect(tab.locator("article:target h4")).to_contain_text(third.rstrip("…"))
+    expect(tab.locator("article:target mark")).to_be_in_viewport()
     tab.get_by_label("Show only those with").fill("RewardFlow")
     expect(items).to_have_count(1)
     entries = parse_bibtex(visit.saved(tab.get_by_role("link", name="BibTeX"))).entries

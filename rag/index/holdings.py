@@ -26,10 +26,10 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Holdings:
-    """What there is. `chunks` counts embedded titles too; `bytes` are those of the
-    whole data folder, what is not the index's too.
+    """What there is.
 
-    `sources` are the first so many of `files`, by name.
+    `chunks` counts embedded titles too. `bytes` are those of the whole data folder, which holds
+    more than the index. `sources` are the first so many of `files`, by name.
     """
 
     papers: int

@@ -51,7 +51,7 @@ def list_of(answer: Answer, tab: str, wanted: str = "") -> str:
     cited = [one for one in answer.citations if one.number in numbers]
     return (
         f'{heads}{_coverage(answer)}{shown}<ol class="papers" id="{tab}-table">{items}</ol>'
-        f"{_note(answer)}{sources(cited, tab)}"
+        f"{_note(answer)}{_folded(cited, tab)}"
     )
 
 
@@ -138,6 +138,14 @@ def _said(claim: Claim, tab: str) -> str:
         else ""
     )
     return f'{inline(claim.text)}<sup class="cites">{links}</sup>{partly}'
+
+
+def _folded(cited: Sequence[Citation], tab: str) -> str:
+    """Many abstracts, folded; a number that leads into them unfolds them."""
+    if not cited:
+        return ""
+    told = f"The abstracts of these {len(cited)} papers" if len(cited) > 1 else "The abstract"
+    return f"<details><summary>{told}</summary>{sources(cited, tab)}</details>"
 
 
 def _card(citation: Citation, tab: str) -> str:
