@@ -48,6 +48,7 @@ def holdings_of(data_dir: Path) -> Holdings:
     Raises:
         IndexUnusable: there is none.
     """
+    occupied = bytes_under(data_dir)  # before it is opened: reading makes a log
     with closing(Catalog(data_dir / "catalog.sqlite3")) as catalog, catalog.reading() as snapshot:
         built = BuiltWith.recorded(snapshot)
         counts = snapshot.counts()
@@ -58,7 +59,7 @@ def holdings_of(data_dir: Path) -> Holdings:
             counts.files,
             snapshot.revision,
             built.embedding_model if built else "",
-            bytes_under(data_dir),
+            occupied,
             tuple(_sources(snapshot)),
         )
 
