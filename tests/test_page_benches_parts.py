@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Generator as Generating
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,7 +22,7 @@ from rag.config import Config, load
 from rag.errors import ServerError, UsageError
 from rag.index.holdings import holdings_of
 from rag.page.metering import KEPT, Meter, Taken
-from rag.page.overhearing import Readers
+from rag.page.overhearing import Readers, Step
 from rag.page.statusview import costs, flows, money, plot, size
 from rag.schema import Answer, Claim
 
@@ -76,7 +77,7 @@ def test_answers_at_once_are_told_apart() -> None:
 
 def test_a_reply_that_breaks_off_is_counted_as_untold_and_a_refusal_not_at_all() -> None:
     meter = Meter()
-    broken = meter.around(ScriptedGenerator(["some", ServerError("gone")]))  # type: ignore[arg-type]
+    broken = meter.around(ScriptedGenerator(["some", ServerError("gone")]))
     refused = meter.around(ScriptedGenerator(ServerError("no")))
 
     def events() -> Iterator[Event]:
@@ -204,7 +205,8 @@ def test_work_is_told_step_by_step_to_its_answer() -> None:
 
 def test_faults_are_told_and_those_of_ours_by_a_number_alone() -> None:
     def refused(reading: Reading) -> Iterator[Event]:
-        raise UsageError("No column is named")
+        if reading:
+            raise UsageError("No column is named")
         yield Done(ANSWER)
 
     def broken(reading: Reading) -> Iterator[Event]:
@@ -224,7 +226,7 @@ def test_whoever_stops_or_begins_something_else_ends_their_own_work_only() -> No
     readers = Readers()
     ended: list[str] = []
 
-    def waiting(name: str) -> Iterator[Event]:
+    def waiting(name: str) -> Generating[Step, None, None]:
         def make(reading: Reading) -> Iterator[Event]:
             gone = threading.Event()
             with reading.stop.cutting(gone.set):
@@ -232,16 +234,16 @@ def test_whoever_stops_or_begins_something_else_ends_their_own_work_only() -> No
             ended.append(name)
             yield Done(ANSWER)
 
-        return readers.work(name, "begun", make)  # type: ignore[return-value]
+        return readers.work(name, "begun", make)
 
     anns, bobs = waiting("ann"), waiting("bob")
     next(anns), next(anns), next(bobs), next(bobs)
     readers.stop("ann")
     readers.stop("nobody")
     *_, last = anns
-    assert (last.stopped, last.answer) == (True, ANSWER)  # type: ignore[attr-defined]
+    assert (last.stopped, last.answer) == (True, ANSWER)
     assert ended == ["ann"]
-    bobs.close()  # type: ignore[attr-defined]
+    bobs.close()
 
 
 # --- Runs ----------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ import queue
 import secrets
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -48,7 +48,7 @@ class Readers:
         self._running: dict[str, Stop] = {}
         self._guard = threading.Lock()
 
-    def work(self, reader: str, begun: str, make: Make) -> Iterator[Step]:
+    def work(self, reader: str, begun: str, make: Make) -> Generator[Step, None, None]:
         """Do what `make` does, telling again and again how far it is; `begun` is its first word.
 
         Closing the iterator, as gradio does when a reader leaves, ends the work. What was done
