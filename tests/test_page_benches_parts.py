@@ -149,6 +149,7 @@ def test_sizes(count: int, told: str) -> None:
         ("quoting", {}, []),
         ("qwen2.5-coder-1.5b", {}, []),
         ("gpt-x at api.example.org", {}, ["api.example.org"]),
+        ("llama at 127.0.0.1:8080", {}, ["a server on this machine (127.0.0.1)"]),
         (
             "quoting",
             {"embedding_model": "openai:e", "embedding_base_url": "https://e.example/v1"},

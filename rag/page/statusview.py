@@ -26,7 +26,9 @@ def flows(writer: str, config: Config) -> list[str]:
     told = []
     _, at, host = writer.rpartition(" at ")
     if at:
-        told.append(f"Questions, and the evidence for their answers, are sent to {host}.")
+        told.append(
+            f"Questions, and the evidence for their answers, are sent to {_host(f'//{host}')}."
+        )
     if config.served_embedding:
         host = _host(config.embedding_base_url or config.openai_base_url or "")
         told.append(f"Questions, and every text that is indexed, are sent to {host}.")
@@ -92,11 +94,12 @@ def plot(taken: Sequence[Taken]) -> str:
         for place, one in enumerate(shown)
         for high in [max(one.seconds / most * _HEIGHT, 1.0)]
     )
-    told = f"Seconds of the last {len(shown)} answers, the longest {most:.2f}"
+    last = "the last answer" if len(shown) == 1 else f"the last {len(shown)} answers"
+    told = f"Seconds of {last}, at most {most:.2f}"
     return (
         f'<figure class="times"><svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" '
         f'aria-label="{told}" preserveAspectRatio="none">{bars}</svg>'
-        f"<figcaption>{told} s</figcaption></figure>"
+        f"<figcaption>{told}</figcaption></figure>"
     )
 
 
