@@ -88,7 +88,7 @@ def _build(desk: "Evaluating", tab: gr.Tab) -> None:
     start.click(desk.start, [suite, llm, limit], watched, **HIDDEN)
     go_on.click(desk.go_on, run, watched, **HIDDEN)
     end.click(desk.stop, queue=False, **HIDDEN)
-    show.click(desk.show, [run, other], [told, report], concurrency_id="reports", **HIDDEN)
+    show.click(desk.show, [run, other], [told, report], concurrency_limit=2, **HIDDEN)
 
 
 class Evaluating:

@@ -80,8 +80,8 @@ ORDER = (
     "llamaindex server display jsonform batch terminal_table terminal terminal_replay doctor exits "
     "flags cli_papers cli_models cli_prompts cli_reembed cli_tables cli_export cli_history "
     "cli_replay cli_collection cli_chat cli "
-    "page.metering page.desk page.setting page.readers page.parts page.ask "
-    "page.overhearing page.benchview page.statusview page.compare page.lists page.status "
+    "page.metering page.overhearing page.desk page.setting page.readers page.parts page.ask "
+    "page.benchview page.statusview page.compare page.lists page.status "
     "page.page page.mounting page"
 ).split()
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Iterator
 from collections.abc import Generator as Generating
-from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from evals.running.runs import going_on, listed, remedy_of, runs_in
 from rag.answering.asking import Reading
 from rag.answering.events import ClaimMade, Done, Event, Notice
 from rag.answering.exchange import Generator, Request
+from rag.answering.stop import Stop
 from rag.config import Config, load
 from rag.errors import ServerError, UsageError
 from rag.index.holdings import holdings_of
@@ -245,6 +247,25 @@ def test_whoever_stops_or_begins_something_else_ends_their_own_work_only() -> No
     assert (last.stopped, last.answer) == (True, ANSWER)
     assert ended == ["ann"]
     bobs.close()
+
+
+def test_work_waits_in_the_line_of_its_user_and_says_so() -> None:
+    turns: list[str] = []
+
+    @contextmanager
+    def turn(user: str, notify: Callable[[str], None], stop: Stop) -> Iterator[None]:
+        notify("2 are before you")
+        turns.append(f"{user} begins")
+        yield
+        turns.append(f"{user} ends")
+
+    def make(reading: Reading) -> Iterator[Event]:
+        turns.append("work")
+        yield Done(ANSWER)
+
+    steps = list(Readers(turn).work("page 1", "begun", make, "ann"))
+    assert steps[1].waiting.startswith("2 are before you")
+    assert turns == ["ann begins", "work", "ann ends"]
 
 
 # --- Runs ----------------------------------------------------------------------------------

@@ -23,6 +23,7 @@ from rag.errors import AskPapersError
 from rag.page import benchview
 from rag.page.overhearing import Readers, Step
 from rag.page.parts import HIDDEN, delimiters
+from rag.page.readers import owner
 from rag.page.setting import Setting
 from rag.schema import Answer, Paper
 
@@ -80,7 +81,7 @@ class Comparing:
     def __init__(self, setting: Setting) -> None:
         self._assistant = setting.assistant
         self._meter = setting.meter
-        self._readers = Readers()
+        self._readers = Readers(setting.turn)
 
     def find(self, words: str, chosen: list[str], seen: Seen) -> tuple[Any, Seen, str]:
         """Papers to tick, those that are chosen already being so."""
@@ -125,7 +126,7 @@ class Comparing:
             events = self._assistant.tables.compare(chosen, ",".join(columns), reading)
             return self._meter.heard(reader, title, events)
 
-        for step in self._readers.work(reader, "reading", make):
+        for step in self._readers.work(reader, "reading", make, owner(request)):
             yield _update(step)
 
     def stop(self, request: gr.Request) -> None:

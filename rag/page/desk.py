@@ -20,7 +20,6 @@ from rag.errors import AskPapersError
 from rag.page.metering import Meter
 
 TICK = 0.25  # seconds between two looks at whether the reader stopped or left
-Ask = Callable[[Turn, Callable[[str], None], Stop], Iterator[Event]]
 log = logging.getLogger("askpapers.page")
 
 
@@ -49,7 +48,8 @@ class Desk:
         with self._stop(reader) as stop:
             waiting, since = "searching", time.monotonic()
             yield Progress(turn, waiting)
-            for event in _overheard(partial(self._ask, reader), turn, stop):
+            ask = self._meter.asking(reader, self._assistant.ask)
+            for event in _overheard(ask, turn, stop):
                 if stop.given:
                     break
                 if isinstance(event, AskPapersError):
@@ -60,14 +60,6 @@ class Desk:
                     waiting, turn = "writing", turn.after(event)
                 yield Progress(turn, f"{waiting} … {time.monotonic() - since:.0f} s")
             yield Progress(replace(turn, stopped=stop.given and turn.answer is None))
-
-    def _ask(
-        self, reader: str, turn: Turn, notify: Callable[[str], None], stop: Stop
-    ) -> Iterator[Event]:
-        events = self._assistant.ask(
-            turn.question, conversation=turn.spoken, notify=notify, stop=stop
-        )
-        return self._meter.heard(reader, turn.question, events)
 
     def stop(self, reader: str) -> None:
         """End the answer that `reader` waits for."""
@@ -91,7 +83,9 @@ class Desk:
                 del self._running[reader]
 
 
-def _overheard(ask: Ask, turn: Turn, stop: Stop) -> Iterator[Event | AskPapersError | None]:
+def _overheard(
+    ask: Callable[..., Iterator[Event]], turn: Turn, stop: Stop
+) -> Iterator[Event | AskPapersError | None]:
     """The events of an answer that another thread makes; None while there is nothing new.
 
     Whoever waits in an iterator can neither be told of a wait nor be closed, so the waiting is
@@ -112,14 +106,20 @@ def _overheard(ask: Ask, turn: Turn, stop: Stop) -> Iterator[Event | AskPapersEr
 
 
 def _make(
-    ask: Ask,
+    ask: Callable[..., Iterator[Event]],
     turn: Turn,
     stop: Stop,
     tell: Callable[[Event | AskPapersError | None], None],
 ) -> None:
     """Make an answer, telling of all that happens and, last, of the end as None."""
     try:
-        for event in ask(turn, lambda text: tell(Notice(text)), stop):
+        events = ask(
+            turn.question,
+            conversation=turn.spoken,
+            notify=lambda text: tell(Notice(text)),
+            stop=stop,
+        )
+        for event in events:
             tell(event)
     except AskPapersError as error:
         tell(error)

@@ -20,6 +20,7 @@ from rag.index.browse import Filter, filters_of
 from rag.page import benchview
 from rag.page.overhearing import Make, Readers, Step
 from rag.page.parts import HIDDEN, delimiters
+from rag.page.readers import owner
 from rag.page.setting import Setting
 from rag.schema import Answer, Kind
 
@@ -63,7 +64,7 @@ class Listing:
     def __init__(self, setting: Setting) -> None:
         self._assistant = setting.assistant
         self._meter = setting.meter
-        self._readers = Readers()
+        self._readers = Readers(setting.turn)
 
     def collect(
         self, asked: str, year: str, venue: str, author: str, source: str, request: gr.Request
@@ -80,7 +81,8 @@ class Listing:
             return
         reader = str(request.session_hash)
         metered = partial(self._metered, reader, asked, make)
-        for step in self._readers.work(reader, "checking every paper", metered):
+        begun = "checking every paper"
+        for step in self._readers.work(reader, begun, metered, owner(request)):
             yield _update(step)
 
     def narrow(self, answer: Answer | None, words: str) -> list[Any]:

@@ -17,6 +17,7 @@ from rag.answering.events import ClaimMade, Done, Event
 from rag.answering.exchange import Around, Completion, Generator, Request, silent
 from rag.config import Config
 
+Ask = Callable[..., Iterator[Event]]
 KEPT = 50  # answers of a reader
 MOST_READERS = 1_000
 
@@ -65,6 +66,10 @@ class Meter:
     def around(self, generator: Generator) -> Generator:
         """The writer, counted; for `Assistant.from_config`."""
         return _Counted(generator, self._add)
+
+    def asking(self, reader: str, ask: Ask) -> Ask:
+        """The same way to ask a question, whose answers are measured for this reader."""
+        return lambda question, **given: self.heard(reader, question, ask(question, **given))
 
     def heard(self, reader: str, question: str, events: Iterator[Event]) -> Iterator[Event]:
         """The same events; the answer is measured once it is whole, for this reader.

@@ -12,8 +12,9 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 
 from rag.answering.asking import Reading
 from rag.answering.events import Done, Event, Notice
@@ -24,6 +25,13 @@ from rag.schema import Answer
 TICK = 0.25  # seconds between two looks at whether the reader stopped or left
 log = logging.getLogger("askpapers.page")
 Make = Callable[[Reading], Iterator[Event]]
+InTurn = Callable[[str, Callable[[str], None], Stop], AbstractContextManager[None]]
+"""Waits until it is a user's turn, which lasts until the block ends; see `Readers`."""
+
+
+def at_once(user: str, notify: Callable[[str], None], stop: Stop) -> AbstractContextManager[None]:  # noqa: ARG001
+    """Nobody waits: it is everybody's turn."""
+    return nullcontext()
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +52,18 @@ class Step:
 class Readers:
     """What readers have begun, each one thing at a time. Safe for use by several threads."""
 
-    def __init__(self) -> None:
+    def __init__(self, turn: InTurn = at_once) -> None:
+        """`turn` has a user wait in line, for as long as others are served."""
+        self._turn = turn
         self._running: dict[str, Stop] = {}
         self._guard = threading.Lock()
 
-    def work(self, reader: str, begun: str, make: Make) -> Generator[Step, None, None]:
+    def work(
+        self, reader: str, begun: str, make: Make, user: str = ""
+    ) -> Generator[Step, None, None]:
         """Do what `make` does, telling again and again how far it is; `begun` is its first word.
+
+        A reader is a page that is open, `user` the name that its owner signed in with.
 
         Closing the iterator, as gradio does when a reader leaves, ends the work. What was done
         before a stop is kept where the work has a part to show.
@@ -57,10 +71,12 @@ class Readers:
         with self._stop(reader) as stop:
             waiting, since = begun, time.monotonic()
             yield Step(waiting)
-            for event in _overheard(make, stop):
-                if isinstance(event, AskPapersError):
+            for event in _overheard(make, stop, partial(self._turn, user)):
+                if isinstance(event, AskPapersError) and not stop.given:
                     yield Step(failure=str(event))
                     return
+                if isinstance(event, AskPapersError):
+                    break
                 if isinstance(event, Done):
                     yield Step(answer=event.answer, stopped=stop.given)
                     return
@@ -89,14 +105,18 @@ class Readers:
                     del self._running[reader]
 
 
-def _overheard(make: Make, stop: Stop) -> Iterator[Event | AskPapersError | None]:
+def _overheard(
+    make: Make, stop: Stop, turn: Callable[..., AbstractContextManager[None]]
+) -> Iterator[Event | AskPapersError | None]:
     """The events of what another thread does; None while there is nothing new."""
     heard: queue.SimpleQueue[Event | AskPapersError | None] = queue.SimpleQueue()
 
     def work() -> None:
+        reading = Reading(lambda text: heard.put(Notice(text)), stop)
         try:
-            for event in make(Reading(lambda text: heard.put(Notice(text)), stop)):
-                heard.put(event)
+            with turn(reading.notify, stop):
+                for event in make(reading):
+                    heard.put(event)
         except AskPapersError as error:
             heard.put(error)
         except Exception:

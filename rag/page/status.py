@@ -27,7 +27,7 @@ def build(setting: Setting, tab: gr.Tab) -> None:
         costs = gr.HTML(padding=False)
     tab.select(desk.tell, None, [facts, costs], **HIDDEN)
     check.click(lambda: benchview.told("checking"), None, found, queue=False, **HIDDEN).then(
-        desk.check, None, found, concurrency_id="checks", **HIDDEN
+        desk.check, None, found, concurrency_limit=1, **HIDDEN
     )
 
 
