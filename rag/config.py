@@ -77,6 +77,7 @@ _WITHOUT_EFFECT = (
         *("data_dir", "weights_dir", "prompts", "engine", "ray_address"),
         *("vectors", "vectors_options", "vectors_timeout"),
         *("openai_api_key", "embedding_api_key", "token_budget"),
+        *("price_read", "price_written", "evaluate_shared"),
     }
 )
 """Settings that cannot change an answer: places, secrets, budgets, limits of reading and asking."""
@@ -180,6 +181,12 @@ class Config(BaseModel):
     token_budget: int = Field(
         0, ge=0, description="tokens that one run of the program may use; 0: no limit"
     )
+    price_read: float | None = Field(
+        None, ge=0, le=1e6, description="dollars for a million tokens that a server reads"
+    )
+    price_written: float | None = Field(
+        None, ge=0, le=1e6, description="dollars for a million tokens that it writes"
+    )
 
     expand: str = Field(
         "auto",
@@ -253,6 +260,9 @@ class Config(BaseModel):
         "model, else 2,400",
     )
 
+    evaluate_shared: bool = Field(
+        False, description="whether those who read a shared page may run evaluations"
+    )
     host: str = Field("127.0.0.1", description="address of the chat page and the API")
     port: int = Field(7860, ge=0, le=65_535, description="their port; 0: any free one")
     host_names: str = Field(

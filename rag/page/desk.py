@@ -18,6 +18,7 @@ from rag.answering.events import Event, Notice
 from rag.answering.stop import Stop
 from rag.display import Turn
 from rag.errors import AskPapersError
+from rag.page.metering import Meter
 
 TICK = 0.25  # seconds between two looks at whether the reader stopped or left
 log = logging.getLogger("askpapers.page")
@@ -49,8 +50,10 @@ class Answers(Protocol):
 class Desk:
     """Answers the questions of many readers, each with one at a time."""
 
-    def __init__(self, answers: Answers) -> None:
+    def __init__(self, answers: Answers, meter: Meter | None = None) -> None:
+        """`meter` measures what each reader's answers take."""
         self._answers = answers
+        self._meter = meter or Meter()
         self._running: dict[str, Stop] = {}
 
     def ask(self, reader: str, turn: Turn, user: str = "") -> Iterator[Progress]:
@@ -63,7 +66,8 @@ class Desk:
         with self._stop(reader) as stop:
             waiting, since = "searching", time.monotonic()
             yield Progress(turn, waiting)
-            for event in _overheard(partial(self._answers.ask, user=user), turn, stop):
+            ask = self._meter.asking(reader, partial(self._answers.ask, user=user))
+            for event in _overheard(ask, turn, stop):
                 if stop.given:
                     break
                 if isinstance(event, AskPapersError):

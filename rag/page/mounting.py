@@ -6,20 +6,21 @@ gradio is imported once its environment is as it should be, and everything cheap
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from starlette.responses import Response
 from starlette.types import ASGIApp
 
-from rag.page.setting import Setting
+from rag.page.setting import Other, Setting
 from rag.serving.application import Service
 
 if TYPE_CHECKING:
     import gradio as gr
 
 
-def application(setting: Setting, service: Service) -> ASGIApp:
+def application(setting: Setting, service: Service, others: Sequence[Other] = ()) -> ASGIApp:
     """The page in the application of the API, behind one gate.
 
     Every option of gradio's is given here, so that none is taken from elsewhere.
@@ -33,7 +34,7 @@ def application(setting: Setting, service: Service) -> ASGIApp:
     app.add_api_route("/gradio_api/upload", _refuse_upload, methods=["POST"], response_model=None)
     gr.mount_gradio_app(
         app,
-        build(setting),
+        build(setting, others),
         path="/",
         theme=_theme(),
         css=_style(),
