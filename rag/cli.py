@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rag import cli_chat
+from rag.cli_backup import EPILOG as BACKUP_EPILOG
+from rag.cli_backup import backup
 from rag.cli_collection import LIST_EPILOG, SURVEY_EPILOG, list_papers, survey
 from rag.cli_export import EPILOG as EXPORT_EPILOG
 from rag.cli_export import export
@@ -272,6 +274,7 @@ app.command("compare", epilog=COMPARE_EPILOG)(compare)
 app.command("extract", epilog=EXTRACT_EPILOG)(extract)
 app.command("export", epilog=EXPORT_EPILOG)(export)
 app.command("replay", epilog=REPLAY_EPILOG)(replay)
+app.command("backup", epilog=BACKUP_EPILOG)(backup)
 app.command("list", epilog=LIST_EPILOG)(list_papers)
 app.command("survey", epilog=SURVEY_EPILOG)(survey)
 app.command("serve", epilog=SERVE_EPILOG)(serve)
