@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rag import cli_chat
+from rag import cli_chat, cli_mcp
 from rag.cli_collection import LIST_EPILOG, SURVEY_EPILOG, list_papers, survey
 from rag.cli_export import EPILOG as EXPORT_EPILOG
 from rag.cli_export import export
@@ -268,6 +268,7 @@ app.command("compare", epilog=COMPARE_EPILOG)(compare)
 app.command("extract", epilog=EXTRACT_EPILOG)(extract)
 app.command("export", epilog=EXPORT_EPILOG)(export)
 app.command("replay", epilog=REPLAY_EPILOG)(replay)
+app.command("mcp", epilog=cli_mcp.EPILOG)(cli_mcp.mcp)
 app.command("list", epilog=LIST_EPILOG)(list_papers)
 app.command("survey", epilog=SURVEY_EPILOG)(survey)
 

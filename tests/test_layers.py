@@ -77,9 +77,11 @@ ORDER = (
     "exporting.wording exporting.names exporting.references exporting.forms exporting.bibtex "
     "exporting.ris exporting.csl exporting.formatted exporting.markdown exporting.webpage "
     "exporting.formats exporting history.migrations history.file history.store history "
-    "llamaindex server display jsonform batch terminal_table terminal terminal_replay doctor exits "
+    "llamaindex server display jsonform "
+    "mcpserver.schemas mcpserver.arguments mcpserver.texts mcpserver.toolbox mcpserver.standard "
+    "mcpserver.protocol mcpserver batch terminal_table terminal terminal_replay doctor exits "
     "flags cli_papers cli_models cli_prompts cli_reembed cli_tables cli_export cli_history "
-    "cli_replay cli_collection cli_chat cli "
+    "cli_replay cli_collection cli_chat cli_mcp cli "
     "page.desk page.setting page.readers page.parts page.ask page.page page.mounting page"
 ).split()
 
@@ -98,6 +100,8 @@ OWNERS = {
     "pypdf": {"corpus.readers.pdfpages"},
     "llama_index": {"index.vectors.shelf", "index.vectors.stores", "llamaindex"},
     "ray": {"index.ray_driver"},
+    "mcp": {"mcpserver.protocol"},
+    "mcp_types": {"mcpserver.protocol"},
     "citeproc": {"exporting.formatted"},
     "pybtex": {"corpus.readers.bibentries"},
     "spellchecker": {"retrieval.lexicon"},
