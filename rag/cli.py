@@ -24,6 +24,7 @@ from rag.cli_prompts import prompts
 from rag.cli_reembed import EPILOG, reembed
 from rag.cli_replay import REPLAY_EPILOG, replay
 from rag.cli_tables import COMPARE_EPILOG, EXTRACT_EPILOG, compare, extract
+from rag.cli_watch import after_index, watch
 from rag.errors import EXIT_PARTLY_FAILED, AnswerIncomplete, UsageError
 from rag.exits import run
 from rag.flags import (
@@ -60,6 +61,7 @@ app.add_typer(papers, name="papers")
 app.add_typer(models, name="models")
 app.add_typer(history, name="history")
 app.add_typer(prompts, name="prompts")
+app.add_typer(watch, name="watch")
 
 
 def _show_version(wanted: bool) -> None:
@@ -111,6 +113,9 @@ def index(
     ray_address: Annotated[
         str | None, typer.Option("--ray-address", help="With ray: host:port of a cluster, or auto.")
     ] = None,
+    watching: Annotated[
+        bool, typer.Option("--watch", help="Ask the standing questions again afterwards.")
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")] = False,
     as_json: AsJson = False,
     data_dir: DataDir = None,
@@ -138,10 +143,11 @@ def index(
             report = add_with(config, progress, notify, add)
     if difference(config):
         notify(difference(config))
-    if as_json:
-        print_json(jsonform.report(report))
-    elif not (quiet and report.is_flawless):
+    if not as_json and not (quiet and report.is_flawless):
         terminal.show_report(report)
+    watched = [] if dry_run else after_index(config, ask=watching, as_json=as_json, quiet=quiet)
+    if as_json:
+        print_json(jsonform.report(report) | {"watched": watched})
     if not report.is_flawless:
         raise typer.Exit(EXIT_PARTLY_FAILED)
 

@@ -19,7 +19,7 @@ FOLLOW_UP = "The manifest of a follow-up"  # checked in test_cli_chat.py
 OPEN = {"origins", "changed"}  # their keys are names of settings, whichever were set
 NULLABLE = {
     *("confidence", "probability", "coverage", "table", "year", "answerable", "feedback"),
-    *("now", "answer"),
+    *("now", "answer", "change"),
 }
 
 

@@ -77,11 +77,13 @@ ORDER = (
     "exporting.wording exporting.names exporting.references exporting.forms exporting.bibtex "
     "exporting.ris exporting.csl exporting.formatted exporting.markdown exporting.webpage "
     "exporting.formats exporting history.migrations history.file history.store history "
-    "llamaindex server display jsonform "
+    "watching.differing watching.store watching.outcome "
+    "llamaindex server display jsonform watching.running watching "
     "mcpserver.schemas mcpserver.arguments mcpserver.texts mcpserver.toolbox mcpserver.standard "
-    "mcpserver.protocol mcpserver batch terminal_table terminal terminal_replay doctor exits "
+    "mcpserver.protocol mcpserver batch terminal_table terminal terminal_replay "
+    "terminal_watch doctor exits "
     "flags cli_papers cli_models cli_prompts cli_reembed cli_tables cli_export cli_history "
-    "cli_replay cli_collection cli_chat cli_mcp cli "
+    "cli_replay cli_collection cli_chat cli_mcp cli_watch cli "
     "page.desk page.setting page.readers page.parts page.ask page.page page.mounting page"
 ).split()
 
