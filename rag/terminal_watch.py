@@ -79,6 +79,8 @@ def _show_claims(mark: str, claims: Iterable[Said]) -> None:
 def _show_answer(form: AnswerForm) -> None:
     for line in form.text.split("\n"):
         out.print(f"      {_text(line)}")
+    if form.note:
+        out.print(f"      [yellow]Note: {_text(form.note)}.[/]")
     for cited in form.citations:
         out.print(f"      \\[{cited.number}] {_text(cited.title)}  [dim]{_text(cited.source)}[/]")
 

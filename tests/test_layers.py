@@ -84,7 +84,8 @@ ORDER = (
     "terminal_watch doctor exits "
     "flags cli_papers cli_models cli_prompts cli_reembed cli_tables cli_export cli_history "
     "cli_replay cli_collection cli_chat cli_mcp cli_watch cli "
-    "page.desk page.setting page.readers page.parts page.ask page.page page.mounting page"
+    "page.desk page.setting page.readers page.parts page.watchview page.watching page.ask "
+    "page.page page.mounting page"
 ).split()
 
 OWNERS = {

@@ -4,7 +4,7 @@ import gradio as gr
 
 from rag import display
 from rag.answering.assistant import Assistant
-from rag.page import ask
+from rag.page import ask, watching
 from rag.page.parts import HIDDEN
 from rag.page.setting import Setting
 
@@ -17,8 +17,11 @@ def build(setting: Setting) -> gr.Blocks:
     page = gr.Blocks(title=TITLE, analytics_enabled=False, fill_width=True)
     with page, gr.Column(elem_id="page"):
         about = gr.HTML(elem_id="about", padding=False)
-        with gr.Tabs(elem_id="tabs"), gr.Tab("Ask", id="ask"):
-            ask.build(setting)
+        with gr.Tabs(elem_id="tabs"):
+            with gr.Tab("Ask", id="ask"):
+                ask.build(setting)
+            with gr.Tab("Watch", id="watch") as tab:
+                watching.build(setting, tab)
         page.load(lambda: _header(setting.assistant), None, about, queue=False, **HIDDEN)
     page.queue(max_size=WAITING, default_concurrency_limit=AT_A_TIME, api_open=False)
     return page

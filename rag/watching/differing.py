@@ -93,13 +93,16 @@ def change(former: Former, answer: Answer, entries: Mapping[str, Entry]) -> Chan
     recorded = former.answer
     before, now = _said_before(recorded), _said_now(answer)
     added, gone, reworded, recited = _claims(before, now)
-    differs = any(one.is_seen for one in outcome(recorded, answer))
     return Change(
-        *(recorded.status, answer.status),
-        *(added, gone, reworded, recited),
+        recorded.status,
+        answer.status,
+        added,
+        gone,
+        reworded,
+        recited,
         tuple(_moves(former, answer, entries)),
         tuple(one.told for one in _other_causes(recorded.manifest, answer.manifest)),
-        differs,
+        any(one.is_seen for one in outcome(recorded, answer)),
     )
 
 

@@ -78,8 +78,8 @@ def _kept(
 ) -> Outcome:
     former = standing.last.former() if standing.last else None
     with catalog.reading() as snapshot:
-        entries = entries_of(snapshot, named(former and former.answer, answer))
-    otherwise = former and change(former, answer, entries)
+        entries = entries_of(snapshot, named(former.answer if former else None, answer))
+    otherwise = change(former, answer, entries) if former else None
     form = jsonform.answer(answer)
     if otherwise and otherwise.is_empty:
         kept = watchlist.confirm(standing, revision)
