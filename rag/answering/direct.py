@@ -19,6 +19,7 @@ from rag.answering.speech import writes_in
 from rag.answering.work import Work
 from rag.answering.writing import Task
 from rag.index.browse import Filter
+from rag.retrieval.crowding import uncrowded
 from rag.retrieval.evidence import Chosen, choose
 from rag.retrieval.query import Question
 from rag.retrieval.search import Found
@@ -75,7 +76,7 @@ def evidence_for(
         filters=filters,
     )
     found = replace(found, hits=tuple(unspoken(found.hits, followed, before)))
-    return found, choose(found.hits, found.vectors, bench.budget)
+    return found, choose(uncrowded(found.hits), found.vectors, bench.budget)
 
 
 def both_sides(work: Work, case: Case, both: Sequence[Labelled]) -> Iterator[Event]:

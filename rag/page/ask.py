@@ -14,6 +14,7 @@ from rag import display
 from rag.display import Turn
 from rag.page.desk import Desk, Progress
 from rag.page.parts import HIDDEN, delimiters
+from rag.page.readers import user_of
 from rag.page.setting import Setting
 
 KEPT = 30  # questions that a conversation shows
@@ -84,7 +85,7 @@ def _wire(
             return
         last: Turn | None = None
         turn = _next(before, question)
-        for progress in desk.ask(str(request.session_hash), turn):
+        for progress in desk.ask(str(request.session_hash), turn, user_of(request)):
             yield _update((*before, progress.turn)[-KEPT:], progress, last)
             last = progress.turn
 
