@@ -57,9 +57,15 @@ def _serve_http(config: Config, port: int) -> None:
 
     with server.bind(config.host, port) as bound, _toolbox(config) as toolbox:
         from rag.mcpserver import PATH, http_application
+        from rag.serving.access import Access
+        from rag.serving.gate import Gate
 
-        application = server.guarded(http_application(toolbox, version("askpapers")))
-        server.serve(application, bound, lambda url: _tell(f"MCP at {url}{PATH} (Ctrl-C ends it)"))
+        application = Gate(http_application(toolbox, version("askpapers")), Access(config))
+        server.serve(
+            server.guarded(application),
+            bound,
+            lambda url: _tell(f"MCP at {url}{PATH} (Ctrl-C ends it)"),
+        )
 
 
 @contextmanager

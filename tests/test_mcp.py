@@ -285,6 +285,21 @@ def test_pages_of_other_sites_are_refused(
     assert httpx.post(address, headers=dict(headers), json={}).status_code == status
 
 
+def test_whoever_has_no_token_is_not_let_in_where_tokens_are_configured(seeds_index: Path) -> None:
+    given = {"RAG_TOKENS": json.dumps({"ann": "a-token-of-twenty-letters"}), "RAG_LLM": "none"}
+    running = start(["mcp", "--http", "--port", "0", "--data-dir", str(seeds_index)], given)
+    assert running.stderr
+    try:
+        url = running.stderr.readline().decode().split()[2]
+        kind = {"accept": "application/json, text/event-stream"}
+        known = {**kind, "authorization": "Bearer a-token-of-twenty-letters"}
+        assert httpx.post(url, json=HELLO, headers=kind).status_code == 401
+        assert httpx.post(url, json=HELLO, headers=known).status_code == 200
+    finally:
+        running.terminate()
+        running.communicate(timeout=20)
+
+
 def test_no_other_address_than_this_machine(seeds_index: Path) -> None:
     ran = rag("mcp", "--http", "--host", "0.0.0.0", "--port", "0", data=seeds_index)
     assert ran.code == 2

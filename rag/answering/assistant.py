@@ -229,12 +229,15 @@ class Assistant:
             UsageError, IndexUnusable: as `search`.
             ModelError: the model could not be used, and nothing was written.
         """
-        yield from self._guarded.watch(self._answering(question, conversation, notify, stop))
+        yield from self._guarded.watch(
+            self._answering(question, conversation, filters, notify, stop)
+        )
 
     def _answering(
         self,
         question: str,
         conversation: Conversation | None,
+        filters: Sequence[Filter],
         notify: Callable[[str], None] | None,
         stop: Stop | None,
     ) -> Iterator[Event]:
