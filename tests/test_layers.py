@@ -80,16 +80,21 @@ ORDER = (
     "exporting.wording exporting.names exporting.references exporting.forms exporting.bibtex "
     "exporting.ris exporting.csl exporting.formatted exporting.markdown exporting.webpage "
     "exporting.formats exporting history.migrations history.file history.store history "
-    "llamaindex server display jsonform "
+    "watching.differing watching.store watching.outcome "
+    "llamaindex server display jsonform watching.running watching "
+    "mcpserver.schemas mcpserver.arguments mcpserver.texts mcpserver.toolbox mcpserver.standard "
+    "mcpserver.protocol mcpserver "
     "serving.passwords serving.users serving.lockout serving.sessions serving.access "
     "serving.limits serving.line serving.running serving.counter serving.faults serving.forms "
     "serving.remembered serving.completions serving.telling serving.answering serving.gate "
     "serving.login serving.shelf serving.routes serving.application serving "
-    "batch terminal_table terminal terminal_replay doctor exits "
-    "backup flags cli_papers cli_models cli_prompts cli_reembed cli_tables cli_export cli_history "
-    "cli_backup cli_replay cli_collection cli_chat cli_users cli_serve cli "
+    "backup batch terminal_table terminal terminal_replay terminal_watch doctor exits "
+    "flags cli_papers cli_models cli_prompts cli_reembed cli_tables cli_export cli_history "
+    "cli_backup cli_replay cli_collection cli_chat cli_users cli_serve cli_mcp "
+    "cli_watch cli "
     "page.metering page.overhearing page.desk page.setting page.readers page.parts page.ask "
     "page.benchview page.statusview page.compare page.lists page.status "
+    "page.watchview page.watching "
     "page.page page.mounting page"
 ).split()
 
@@ -108,6 +113,8 @@ OWNERS = {
     "pypdf": {"corpus.readers.pdfpages"},
     "llama_index": {"index.vectors.shelf", "index.vectors.stores", "llamaindex"},
     "ray": {"index.ray_driver"},
+    "mcp": {"mcpserver.protocol"},
+    "mcp_types": {"mcpserver.protocol"},
     "citeproc": {"exporting.formatted"},
     "pybtex": {"corpus.readers.bibentries"},
     "spellchecker": {"retrieval.lexicon"},

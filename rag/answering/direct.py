@@ -23,6 +23,7 @@ from rag.answering.speech import writes_in
 from rag.answering.support import Judgement
 from rag.answering.work import Work
 from rag.answering.writing import Task
+from rag.index.browse import Filter
 from rag.retrieval.crowding import uncrowded
 from rag.retrieval.evidence import Chosen, choose
 from rag.retrieval.query import Question
@@ -37,7 +38,8 @@ def answer_directly(
     bench: Bench, case: Case, followed: Followed, before: Conversation
 ) -> Iterator[Event]:
     """Search, decide whether what was found answers, and have it written."""
-    found, chosen = evidence_for(bench, followed.searched, case.reading, followed, before)
+    wanted = (bench, followed.searched, case.reading, followed, before, case.filters)
+    found, chosen = evidence_for(*wanted)
     sentences = label([(hit.paper, evidence) for hit, evidence in chosen])
     decision = bench.decider.decide(found, sentences, case.reading, bench.config.persona)
     work = bench.work(case, found, decision, followed)
@@ -106,14 +108,18 @@ def evidence_for(
     reading: Reading,
     followed: Followed,
     before: Conversation | None = None,
+    filters: Sequence[Filter] = (),
 ) -> tuple[Found, list[Chosen]]:
-    """What is found for a question, and the sentences to answer from, most wanted first."""
+    """What is found for a question, and the sentences to answer from, most wanted first.
+
+    `filters` are those of the case, which has those of `followed` among them.
+    """
     found = bench.finder.find(
         asked,
         bench.config.top_k + len(followed.without),
         reading,
         sentences=_SENTENCES,
-        filters=followed.filters,
+        filters=filters,
     )
     found = replace(found, hits=tuple(unspoken(found.hits, followed, before)))
     return found, choose(uncrowded(found.hits), found.vectors, bench.budget)
