@@ -25,7 +25,7 @@ PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do \
 export Q
 export UV_SYSTEM_CERTS := true
 
-.PHONY: help setup chat ask test check weights browser lock clean
+.PHONY: help setup chat ask test check audit sbom weights browser lock clean
 
 help: ## this list
 	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -50,6 +50,21 @@ check: $(DEVELOPMENT) ## lint, format, types, then all tests
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	@$(MAKE) --no-print-directory test
+
+# Python executes what a .pth file of its environment says; these two are those of the installers.
+PTH := _editable_impl_askpapers.pth distutils-precedence.pth
+
+audit: $(DEVELOPMENT) ## known weaknesses of what is installed, and files that would run unasked
+	@found=$$(cd $(BIN)/../lib/python3*/site-packages && ls -- *.pth); \
+	for name in $$found; do \
+		[[ " $(PTH) " == *" $$name "* ]] || { echo "error: $$name in the environment was not expected. Look at it." >&2; exit 1; }; \
+	done
+	$(BIN)/pip-audit --strict --disable-pip --require-hashes -r requirements.lock
+
+sbom: $(DEVELOPMENT) ## build/sbom.json (CycloneDX) and build/licences.md of what is installed
+	@mkdir -p build
+	@$(BIN)/cyclonedx-py environment .venv --of JSON --output-reproducible -o build/sbom.json
+	@$(BIN)/pip-licenses --format=markdown --order=license --output-file=build/licences.md
 
 lock: $(CREATED) ## work out both lock files anew from pyproject.toml
 	$(compile) pyproject.toml --group build -o requirements.lock --quiet
