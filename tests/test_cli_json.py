@@ -14,6 +14,8 @@ from command import ROOT, WEIGHTS, rag
 from fakes import DONE, Script, ScriptedServer, chunk, event, usage
 from library import abstract
 
+from rag.serving.users import Users
+
 MODEL = "The manifest of an answer that a model wrote"
 FOLLOW_UP = "The manifest of a follow-up"  # checked in test_cli_chat.py
 OPEN = {"origins", "changed"}  # their keys are names of settings, whichever were set
@@ -248,6 +250,16 @@ def test_prompts(tmp_path: Path) -> None:
     compared = rag("prompts", "diff", *files, "--json").json()
     check(compared, "rag prompts diff", 1)
     assert compared["prompts"] == [{"name": "answer", "first": "a", "second": "b"}]
+
+
+def test_users_and_a_backup(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    Users(data).add("ada", "a long password")
+    listed = rag("users", "list", "--json", data=data).json()
+    check(listed, "rag users list")
+    assert listed == {"users": [{"name": "ada", "tokens": 0}]}
+    kept = rag("backup", tmp_path / "copy", "--json", data=data).json()
+    check(kept, "rag backup")
 
 
 def test_every_form_that_is_documented_is_checked() -> None:
