@@ -15,8 +15,8 @@ from functools import partial
 from rag.answering.assistant import Assistant
 from rag.answering.events import Event, Notice
 from rag.answering.stop import Stop
-from rag.display import Turn
 from rag.errors import AskPapersError
+from rag.page.turns import Turn
 
 TICK = 0.25  # seconds between two looks at whether the reader stopped or left
 log = logging.getLogger("askpapers.page")

@@ -13,6 +13,8 @@ from starlette.responses import Response
 from starlette.types import ASGIApp
 
 from rag import server
+from rag.page import downloads
+from rag.page.asking import Asking
 from rag.page.setting import Setting
 
 if TYPE_CHECKING:
@@ -27,6 +29,7 @@ def application(setting: Setting) -> ASGIApp:
     from rag.page.page import build
 
     app = server.create()
+    app.include_router(downloads.router(Asking(setting)))
     app.add_api_route("/gradio_api/upload", _refuse_upload, methods=["POST"], response_model=None)
     gr.mount_gradio_app(
         app,
