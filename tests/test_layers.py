@@ -80,7 +80,9 @@ ORDER = (
     "llamaindex server display jsonform batch terminal_table terminal terminal_replay doctor exits "
     "flags cli_papers cli_models cli_prompts cli_reembed cli_tables cli_export cli_history "
     "cli_replay cli_collection cli_chat cli "
-    "page.desk page.setting page.readers page.parts page.ask page.page page.mounting page"
+    "page.turns page.desk page.setting page.readers page.parts page.followups page.answers "
+    "page.shelf page.talks page.stored page.asking page.downloads page.shown page.acting "
+    "page.opinion page.ask page.page page.mounting page"
 ).split()
 
 OWNERS = {

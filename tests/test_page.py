@@ -29,9 +29,9 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 from rag.answering.assistant import Assistant
 from rag.answering.events import Event
 from rag.answering.stop import Stop
-from rag.display import Turn
 from rag.models import WeightStore
 from rag.page.desk import Desk
+from rag.page.turns import Turn
 
 ROOT = Path(__file__).parents[1]
 QUESTION = "What does RN-DPO normalize?"
