@@ -1,12 +1,16 @@
 """The chat page's program: what the command line names is checked, then the page is served."""
 
 from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from rag.exits import run
+
+if TYPE_CHECKING:
+    from rag.page.setting import Other, Setting
 
 command = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
@@ -23,7 +27,7 @@ def main(
         str | None, typer.Option(help="Who writes: auto, openai, local or none (quoting).")
     ] = None,
 ) -> None:
-    """Open the chat page over the indexed papers."""
+    """Open the chat page over the indexed papers, with the API beside it."""
     from rag import config as settings
     from rag import server
 
@@ -35,20 +39,50 @@ def main(
     }
     chosen = {name: value for name, value in given.items() if value is not None}
     config = settings.load(chosen, file=config_file).config
-    with server.bind(config.host, config.port) as bound:
+    from rag.serving.access import Access
+
+    access = Access(config)
+    with server.bind(config.host, config.port, with_login=access.demanded) as bound:
         from rag.answering.assistant import Assistant
         from rag.page.desk import Desk
+        from rag.page.metering import Meter
         from rag.page.mounting import application
         from rag.page.setting import Setting
+        from rag.serving.application import Service
+        from rag.serving.shelf import Shelf
 
-        with Assistant.from_config(config, lambda text: typer.echo(text, err=True)) as assistant:
+        meter = Meter()
+        with (
+            Assistant.from_config(config, _notify, meter.around) as assistant,
+            Shelf(config.data_dir) as shelf,
+        ):
             assistant.counts()
-            desk = Desk(assistant)
-            setting = Setting(assistant, config, desk)
+            service = Service.of(assistant, config, shelf, access)
+            desk = Desk(service.counter, meter)
+            setting = Setting(assistant, config, desk, meter, service.counter.turn)
+            app = application(setting, service, _others())
+            ending, grace = service.running, config.shutdown_seconds
             try:
-                server.serve(application(setting), bound, _announce)
+                server.serve(app, bound, _announce, ending, grace)
             finally:
                 desk.close()
+
+
+def _others() -> list["Other"]:
+    """The tab of evaluations, where the package that measures is there."""
+    if find_spec("evals") is None:
+        return []
+
+    def evaluate(setting: "Setting", tab: Any) -> None:
+        from evals.page import build
+
+        build(setting, tab)
+
+    return [("Evaluate", evaluate)]
+
+
+def _notify(text: str) -> None:
+    typer.echo(text, err=True)
 
 
 def _announce(url: str) -> None:

@@ -6,10 +6,12 @@ import typer
 
 from evals.commands import bench
 from evals.commands.abstention import abstention_command
+from evals.commands.attacking import attacks_command, poison_command
 from evals.commands.comparisons import compare_command, gate_command
 from evals.commands.costs import commands_command, scale_command
 from evals.commands.drafts import generate_command, new_command, review_command
 from evals.commands.estimates import estimate_command
+from evals.commands.guarding import guard_command
 from evals.commands.judges import judge_card_command
 from evals.commands.questions import golden_command
 from evals.commands.runs import report_command, run_command
@@ -34,6 +36,9 @@ app.command("selftest")(selftest_command)
 app.command("judge-card")(judge_card_command)
 app.command("abstention")(abstention_command)
 app.command("support")(support_command)
+app.command("guard")(guard_command)
+app.command("attacks")(attacks_command)
+app.command("poison")(poison_command)
 app.command("estimate")(estimate_command)
 app.command("new")(new_command)
 app.command("generate")(generate_command)

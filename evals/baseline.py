@@ -57,8 +57,8 @@ def write(path: Path, run: Sheet, measures: Collection[str] = ()) -> None:
     if not run.valid:
         raise UsageError(
             "The run cannot be a baseline",
-            cause=f"{run.missing:.0%} of its questions failed or were not asked",
-            remedy="Go on with --resume, or run it again.",
+            cause=run.trouble,
+            remedy="Go on with `run --resume`, or ask what failed again with --new-run.",
         )
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

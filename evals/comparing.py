@@ -127,8 +127,8 @@ class Comparison:
     changes: tuple[Change, ...]
 
 
-def check_comparable(before: Sheet, after: Sheet) -> None:
-    """Check that two runs are of the same questions.
+def check_comparable(before: Sheet, after: Sheet, remedy: str = "") -> None:
+    """Check that two runs are of the same questions; `remedy` is what else may be done.
 
     Raises:
         UsageError: they are not; both suites are named.
@@ -137,7 +137,7 @@ def check_comparable(before: Sheet, after: Sheet) -> None:
         raise UsageError(
             "The runs are of different questions",
             cause=f"{before.suite} {before.questions}, {after.suite} {after.questions}",
-            remedy="--paired-only compares the questions that both have.",
+            remedy=remedy,
         )
 
 

@@ -23,12 +23,17 @@ from typing import Literal
 from evals.comparing import ALPHA, Change, Comparison, check_comparable, compare, unseen
 from evals.margins import Margins
 from evals.scoring.measures import BY_NAME, Measure
-from evals.scoring.scored import MOST_FAILED
 from evals.sheet import Sheet
 from evals.stats import SEED
-from rag.errors import UsageError
+from rag.errors import EXIT_PARTLY_FAILED, AskPapersError, UsageError
 
 Standing = Literal["holds", "regressed", "unmeasurable"]
+
+
+class Unmeasurable(AskPapersError):
+    """It cannot be told whether a run is worse: the gate is finished, and does not let it pass."""
+
+    exit_code = EXIT_PARTLY_FAILED
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,18 +92,12 @@ def gate(
         UsageError: the suites or the judges differ, or a named measure has no margin or is not in
             the baseline.
     """
-    check_comparable(baseline, run)
+    check_comparable(baseline, run, "Write the baseline anew with --write-baseline.")
     chosen, left_out = _chosen(baseline, margins, names)
     comparison = compare(baseline, run, margins, seed, chosen)
     changes = {change.measure.name: change for change in comparison.changes}
     checked = tuple(_checked(one, changes.get(one.name)) for one in chosen)
-    missing = ""
-    if not run.valid:
-        missing = (
-            f"{run.missing:.0%} of the questions failed or were not asked,"
-            f" more than {MOST_FAILED:.0%}"
-        )
-    return Gate(run.suite, checked, left_out, comparison, missing)
+    return Gate(run.suite, checked, left_out, comparison, run.trouble)
 
 
 def _chosen(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
-from evals.scoring.scored import MOST_FAILED, OUTCOMES, Outcome, Scored
+from evals.scoring.scored import OUTCOMES, Outcome, Scored, trouble_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,16 +44,14 @@ class Sheet:
     rows: Mapping[str, Row]
 
     @property
-    def missing(self) -> float:
-        """The share of askings that failed, or were not asked."""
-        total = sum(self.outcomes.values())
-        lost = self.outcomes.get("failed", 0) + self.outcomes.get("skipped", 0)
-        return lost / total if total else 1.0
+    def trouble(self) -> str:
+        """Why its values are not to be believed, as a report says it; empty where they are."""
+        return trouble_of(self.outcomes)
 
     @property
     def valid(self) -> bool:
         """Whether few enough are missing for the values to be believed."""
-        return self.missing <= MOST_FAILED
+        return not self.trouble
 
 
 def sheet(identity: Mapping[str, Any], judge: str, scored: Sequence[Scored]) -> Sheet:

@@ -23,7 +23,10 @@ from rag.cli_papers import papers
 from rag.cli_prompts import prompts
 from rag.cli_reembed import EPILOG, reembed
 from rag.cli_replay import REPLAY_EPILOG, replay
+from rag.cli_serve import EPILOG as SERVE_EPILOG
+from rag.cli_serve import serve
 from rag.cli_tables import COMPARE_EPILOG, EXTRACT_EPILOG, compare, extract
+from rag.cli_users import users
 from rag.errors import EXIT_PARTLY_FAILED, AnswerIncomplete, UsageError
 from rag.exits import run
 from rag.flags import (
@@ -60,6 +63,7 @@ app.add_typer(papers, name="papers")
 app.add_typer(models, name="models")
 app.add_typer(history, name="history")
 app.add_typer(prompts, name="prompts")
+app.add_typer(users, name="users")
 
 
 def _show_version(wanted: bool) -> None:
@@ -270,6 +274,7 @@ app.command("export", epilog=EXPORT_EPILOG)(export)
 app.command("replay", epilog=REPLAY_EPILOG)(replay)
 app.command("list", epilog=LIST_EPILOG)(list_papers)
 app.command("survey", epilog=SURVEY_EPILOG)(survey)
+app.command("serve", epilog=SERVE_EPILOG)(serve)
 
 
 def main() -> None:

@@ -43,6 +43,9 @@ OPENAI_VARIABLES = {
     "OPENAI_MODEL": "openai_model",
 }
 
+USER_NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
+SHORTEST_PASSWORD, SHORTEST_TOKEN = 8, 20
+
 EXPANSIONS = frozenset({"translate", "rewrite", "hypothesis", "decompose"})
 
 _READING = frozenset(
@@ -55,16 +58,29 @@ _READING = frozenset(
 _MAY_BE_SECRET = frozenset(
     {
         *("openai_api_key", "openai_base_url", "embedding_api_key", "embedding_base_url"),
-        *("vectors", "vectors_options"),
+        *("vectors", "vectors_options", "password", "tokens"),
     }
 )
 
-_WITHOUT_EFFECT = _READING | {
-    *("data_dir", "weights_dir", "prompts", "host", "port", "engine", "ray_address"),
-    *("vectors", "vectors_options", "vectors_timeout"),
-    *("openai_api_key", "embedding_api_key", "token_budget"),
-}
-"""Settings that cannot change an answer: places, secrets, budgets, limits of what is read."""
+_SHARING = frozenset(
+    {
+        *("host", "port", "host_names", "password", "tokens", "uploads", "max_upload_mb"),
+        *("questions_per_minute", "questions_at_once", "answers_at_once", "most_waiting"),
+        "shutdown_seconds",
+    }
+)
+
+_WITHOUT_EFFECT = (
+    _READING
+    | _SHARING
+    | {
+        *("data_dir", "weights_dir", "prompts", "engine", "ray_address"),
+        *("vectors", "vectors_options", "vectors_timeout"),
+        *("openai_api_key", "embedding_api_key", "token_budget"),
+        *("price_read", "price_written", "evaluate_shared"),
+    }
+)
+"""Settings that cannot change an answer: places, secrets, budgets, limits of reading and asking."""
 
 _ADDRESSES = frozenset({"openai_base_url", "embedding_base_url"})
 
@@ -165,6 +181,12 @@ class Config(BaseModel):
     token_budget: int = Field(
         0, ge=0, description="tokens that one run of the program may use; 0: no limit"
     )
+    price_read: float | None = Field(
+        None, ge=0, le=1e6, description="dollars for a million tokens that a server reads"
+    )
+    price_written: float | None = Field(
+        None, ge=0, le=1e6, description="dollars for a million tokens that it writes"
+    )
 
     expand: str = Field(
         "auto",
@@ -191,6 +213,13 @@ class Config(BaseModel):
     help_seconds: Seconds = Field(5.0, description="seconds for each step of such help")
 
     repair: bool = Field(True, description="whether a refused claim is written anew, once")
+    smoothing: int = Field(
+        0,
+        ge=0,
+        le=9,
+        description="disturbed copies of a prompt that may hold instructions to the model, of whose"
+        " replies the majority counts; each costs a reply; 0: off",
+    )
     persona: str = Field(
         "",
         max_length=300,
@@ -231,8 +260,45 @@ class Config(BaseModel):
         "model, else 2,400",
     )
 
-    host: str = Field("127.0.0.1", description="address of the chat page")
-    port: int = Field(7860, ge=0, le=65_535, description="port of the chat page; 0: any free one")
+    evaluate_shared: bool = Field(
+        False, description="whether those who read a shared page may run evaluations"
+    )
+    host: str = Field("127.0.0.1", description="address of the chat page and the API")
+    port: int = Field(7860, ge=0, le=65_535, description="their port; 0: any free one")
+    host_names: str = Field(
+        "",
+        description="further names by which browsers reach this machine, separated by commas",
+    )
+    password: SecretStr | None = Field(
+        None, description="of the one user `owner`; `rag users add` gives others their own"
+    )
+    tokens: dict[str, SecretStr] = Field(
+        default_factory=dict,
+        description="a table: user = token, by which programs log in (Authorization: Bearer)",
+    )
+    uploads: bool = Field(True, description="whether files can be added through the page")
+    max_upload_mb: int = Field(
+        200, ge=1, le=100_000, description="megabytes of one file that is added so"
+    )
+    questions_per_minute: int = Field(
+        30, ge=0, le=100_000, description="of each user that logs in; 0: no limit"
+    )
+    questions_at_once: int = Field(
+        4, ge=0, le=10_000, description="answers that one such user may wait for; 0: no limit"
+    )
+    answers_at_once: int = Field(
+        0,
+        ge=0,
+        le=1_000,
+        description="answers that are made at the same time, while others stand in line; 0: 2 by "
+        "the embedded model, 8 by a server, 2 by quoting",
+    )
+    most_waiting: int = Field(
+        64, ge=0, le=100_000, description="answers that stand in line, at most"
+    )
+    shutdown_seconds: float = Field(
+        5.0, ge=0, le=3_600, description="seconds for answers in work when the server is ended"
+    )
 
     @field_validator("openai_api_key", "embedding_api_key")
     @classmethod
@@ -287,10 +353,48 @@ class Config(BaseModel):
         except ValueError:
             raise ValueError("must be a JSON object") from None
 
+    @field_serializer("openai_base_url", "embedding_base_url", "vectors")
+    def _query_is_hidden(self, address: str | None) -> str | None:
+        """What stands behind the question mark of an address may be a token."""
+        shown, mark, _ = (address or "").partition("?")
+        return f"{shown}?**********" if mark else address
+
     @field_serializer("vectors_options")
     def _options_are_hidden(self, options: dict[str, Any]) -> dict[str, str]:
         """Any of them may be a secret."""
         return dict.fromkeys(options, "**********")
+
+    @field_validator("password")
+    @classmethod
+    def _password_is_long(cls, password: SecretStr | None) -> SecretStr | None:
+        text = password.get_secret_value() if password else ""
+        if text and len(text) < SHORTEST_PASSWORD:
+            raise ValueError(f"must have {SHORTEST_PASSWORD} characters or more")
+        return password if text else None
+
+    @field_validator("tokens", mode="before")
+    @classmethod
+    def _tokens_are_a_table(cls, tokens: object) -> object:
+        """The environment holds text: there it is JSON."""
+        if not isinstance(tokens, str):
+            return tokens
+        try:
+            return json.loads(tokens)
+        except ValueError:
+            raise ValueError("must be a JSON object") from None
+
+    @field_validator("tokens")
+    @classmethod
+    def _tokens_are_sendable(cls, tokens: dict[str, SecretStr]) -> dict[str, SecretStr]:
+        for name, token in tokens.items():
+            text = token.get_secret_value()
+            if not re.fullmatch(USER_NAME, name):
+                raise ValueError("must name users by letters, digits, dots, dashes and underscores")
+            if len(text) < SHORTEST_TOKEN or not re.fullmatch(r"[!-~]+", text):
+                raise ValueError(
+                    f"must be {SHORTEST_TOKEN} characters or more, ASCII without spaces"
+                )
+        return tokens
 
     @field_validator("ray_address")
     @classmethod

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from rag.answering.events import CitationAdded, ClaimMade, Event, Heading, Notice
 from rag.errors import AskPapersError
 from rag.exporting import Reference
 from rag.history import Conversation, Mention, Turn
@@ -59,6 +60,23 @@ def answer(result: Answer) -> Json:
         "note": result.note,
         "complete": result.complete,
     }
+
+
+def event(told: Event, cited: dict[int, Citation]) -> tuple[str, Json]:
+    """What happens while an answer is made: its name and its value, as the API sends them.
+
+    `cited` keeps the citations so far, to which claims refer.
+    """
+    if isinstance(told, CitationAdded):
+        cited[told.citation.number] = told.citation
+        return "citation", _citation(told.citation)
+    if isinstance(told, ClaimMade):
+        return "claim", _claim(told.claim, tuple(cited.values()))
+    if isinstance(told, Heading):
+        return "heading", {"title": told.title}
+    if isinstance(told, Notice):
+        return "notice", {"text": told.text}
+    return "answer", answer(told.answer)
 
 
 def replayed(result: Replayed) -> Json:

@@ -28,7 +28,7 @@ class Metadata:
     Values are plain text: LaTeX accents and entities decoded, maths kept. Authors are written
     "First Last". `doi` is bare and in lower case, as 10.1000/xyz; `arxiv` without prefix and
     version, as 2401.01234. `key` is the source's own name for the record. `flags` is ours:
-    what about the record looks planted (see `rag.corpus.planted`), mostly nothing.
+    what about the record looks planted (see `rag.guarding.planted`), mostly nothing.
     """
 
     authors: tuple[str, ...] = ()

@@ -1,18 +1,21 @@
 """The web server: who may speak to it, what a browser may do with its pages, where it listens.
 
-The page's program mounts its interface in the application that `create` makes and hands that to
-`serve`.
+`rag.serving` adds the API to the application that `create` makes, the page's program its
+interface, and `serve` gets the whole.
 """
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import logging
 import os
 import socket
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
+from importlib.metadata import version
 from types import FrameType
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 import uvicorn
@@ -26,7 +29,9 @@ from rag.answering.connection import is_loopback
 from rag.errors import ResourceError, UsageError
 
 OUR_NAMES = ("localhost", "127.0.0.1", "[::1]")
+EVERYWHERE = ("0.0.0.0", "::", "")
 GRACE_SECONDS = 0  # for requests when the server is told to end: pages hold theirs open
+_TICK, _LAST_WORDS = 0.05, 2.0  # seconds between two looks; for answers that were broken off
 _HEADERS = {
     "content-security-policy": "; ".join(
         (
@@ -49,18 +54,37 @@ _HEADERS = {
 }
 
 
-def create() -> FastAPI:
-    """An application without pages of documentation."""
-    return FastAPI(title="askpapers", docs_url=None, redoc_url=None, openapi_url=None)
+def create(openapi_url: str | None = None) -> FastAPI:
+    """An application without pages of documentation; those of FastAPI load scripts from afar."""
+    return FastAPI(
+        title="askpapers",
+        version=version("askpapers"),
+        docs_url=None,
+        redoc_url=None,
+        openapi_url=openapi_url,
+    )
 
 
-def guarded(app: ASGIApp) -> ASGIApp:
+def names_of(host: str, others: str = "") -> tuple[str, ...]:
+    """The names by which a browser may call a server that listens on `host`.
+
+    `others` are more of them, separated by commas. A server that listens on every address has
+    the names and addresses that this machine knows of itself.
+    """
+    names = [*OUR_NAMES, *(name.strip() for name in others.split(",") if name.strip())]
+    if host in EVERYWHERE:
+        own = {socket.gethostname(), socket.getfqdn()}
+        return (*names, *own, *(_bracketed(one) for name in own for one in _addresses(name)))
+    return (*names, _bracketed(host))
+
+
+def guarded(app: ASGIApp, names: Sequence[str] = OUR_NAMES) -> ASGIApp:
     """`app` behind the checks; the headers are outermost, so that refusals bear them too.
 
     The check of the host's name stops pages whose domain was made to point at this machine, the
     check of the origin those that post to it from elsewhere.
     """
-    return _WithHeaders(TrustedHostMiddleware(_SameOrigin(app), allowed_hosts=list(OUR_NAMES)))
+    return _WithHeaders(TrustedHostMiddleware(_SameOrigin(app), allowed_hosts=list(names)))
 
 
 class _WithHeaders:
@@ -94,19 +118,22 @@ class _SameOrigin:
         await self._app(scope, receive, send)
 
 
-def bind(host: str, port: int) -> socket.socket:
+def bind(host: str, port: int, *, with_login: bool = False) -> socket.socket:
     """A socket that is bound, but does not listen yet; port 0 takes any free one.
+
+    `with_login`: whoever comes has to log in, so that other machines may come too.
 
     Raises:
         UsageError: another program has the port, or the address is not for us.
         ResourceError: the system does not allow it.
     """
     family, address = _address(host, port)
-    if not is_loopback(str(address[0])):
+    if not (with_login or is_loopback(str(address[0]))):
         raise UsageError(
-            f"The page is not served on {host}",
+            f"Nothing is served on {host}",
             cause="whoever reaches this machine could read and ask, there is no password",
-            remedy="Use --host 127.0.0.1, and a tunnel such as ssh -L to come from elsewhere.",
+            remedy="Set RAG_PASSWORD, or run `rag users add NAME`; or use --host 127.0.0.1, and a"
+            " tunnel such as ssh -L to come from elsewhere.",
         )
     bound = socket.socket(family)
     try:
@@ -116,6 +143,18 @@ def bind(host: str, port: int) -> socket.socket:
         bound.close()
         raise _bind_fault(host, port, error) from error
     return bound
+
+
+def _addresses(name: str) -> set[str]:
+    try:
+        return {str(found[4][0]) for found in socket.getaddrinfo(name, None)}
+    except OSError:
+        return set()
+
+
+def _bracketed(host: str) -> str:
+    """A host as it stands in an address of the web."""
+    return f"[{host}]" if ":" in host else host
 
 
 def _address(host: str, port: int) -> tuple[int, Any]:
@@ -142,27 +181,73 @@ def _bind_fault(host: str, port: int, error: OSError) -> UsageError | ResourceEr
     return UsageError(f"{host} cannot be listened on", cause=cause, remedy="Use --host 127.0.0.1.")
 
 
+class Ending(Protocol):
+    """What is still to be done when the server is told to end."""
+
+    def close(self) -> None:
+        """Take no more work."""
+
+    def wait(self, seconds: float) -> bool:
+        """Whether all work ended within that time."""
+
+    def end(self) -> None:
+        """Break off what is left, which tells its readers."""
+
+
 class _Server(uvicorn.Server):
     """Tells when it really serves, and ends without a word about what it cut."""
 
-    def __init__(self, config: uvicorn.Config, started: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        started: Callable[[str], None],
+        ending: Ending | None,
+        grace: float,
+    ) -> None:
         super().__init__(config)
         self._when_started = started
+        self._ending = ending
+        self._grace = grace
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
-        if self.started:
-            self._when_started()
+        if self.started and sockets:
+            host, port = sockets[0].getsockname()[:2]
+            self._when_started(f"http://{_bracketed(host)}:{port}")
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Answers in work get their time before the connections are closed."""
+        if self._ending is not None:
+            await self._end(self._ending)
+        await super().shutdown(sockets)
+
+    async def _end(self, ending: Ending) -> None:
+        ending.close()
+        until = time.monotonic() + self._grace
+        while not (self.force_exit or ending.wait(0) or time.monotonic() > until):
+            await asyncio.sleep(_TICK)
+        ending.end()
+        until = time.monotonic() + _LAST_WORDS
+        while not (self.force_exit or ending.wait(0) or time.monotonic() > until):
+            await asyncio.sleep(_TICK)
+        await asyncio.sleep(_TICK)  # for the last words to be sent
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL + 1)
         super().handle_exit(sig, frame)
 
 
-def serve(app: ASGIApp, bound: socket.socket, started: Callable[[str], None]) -> None:
-    """Serve until Ctrl-C or SIGTERM, which are raised again; `started` hears of the address."""
-    host, port = bound.getsockname()[:2]
-    url = f"http://{f'[{host}]' if ':' in host else host}:{port}"
+def serve(
+    app: ASGIApp,
+    bound: socket.socket,
+    started: Callable[[str], None],
+    ending: Ending | None = None,
+    grace: float = 0.0,
+) -> None:
+    """Serve until Ctrl-C or SIGTERM, which are raised again; `started` hears of the address.
+
+    Then what `ending` knows of has `grace` seconds; a second Ctrl-C ends the server at once.
+    """
     config = uvicorn.Config(
         app,
         log_level="error",
@@ -170,4 +255,4 @@ def serve(app: ASGIApp, bound: socket.socket, started: Callable[[str], None]) ->
         server_header=False,
         timeout_graceful_shutdown=GRACE_SECONDS,
     )
-    _Server(config, lambda: started(url)).run(sockets=[bound])
+    _Server(config, started, ending, grace).run(sockets=[bound])

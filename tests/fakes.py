@@ -214,6 +214,7 @@ class _Handler(BaseHTTPRequestHandler):
         headers = {name.lower(): value for name, value in self.headers.items()}
         received = Received(self.command, self.path, headers, sent)
         self.server.owner.history.append(received)
+        self.server.owner.count()  # whoever waits for a request looks again
         return received
 
     def _play(self, script: Script) -> None:

@@ -70,7 +70,9 @@ class Strict(HTMLParser):
         assert tag in OUR_TAGS
         for name, value in attrs:
             assert name in OUR_ATTRIBUTES
-            assert name != "href" or re.fullmatch(r"#(?:source|nearest)-\d+-\d+|#turn-\d+", value or "")
+            assert name != "href" or re.fullmatch(
+                r"#(?:source|nearest)-\d+-\d+|#turn-\d+", value or ""
+            )
         if tag != "br":
             self.open.append(tag)
 

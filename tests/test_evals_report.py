@@ -589,6 +589,11 @@ def test_a_run_with_many_failures_is_reported_and_invalid(owls: Path, tmp_path: 
     assert ran.out.startswith("INVALID, 25% failed. owls: 4 asked")
     assert "failed: q4: the server is gone" in ran.out
     assert "not to be believed" in (tmp_path / "r.html").read_text()
+    again = evals("report", owls, "--data-dir", tmp_path, "--html", tmp_path / "r.html")
+    assert again.code == 2
+    assert "r.html is there already. Name another, or use --force." in again.error_line
+    forced = evals("report", owls, "--data-dir", tmp_path, "--html", tmp_path / "r.html", "--force")
+    assert forced.code == 1  # of the failures
 
 
 def test_what_cannot_be_reported_ends_in_one_line(owls: Path, tmp_path: Path) -> None:

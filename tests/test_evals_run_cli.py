@@ -52,6 +52,10 @@ def test_a_run_is_asked_gone_on_with_and_begun_anew(
     samples = tmp_path / "run" / SAMPLES
     before = samples.read_bytes()
 
+    astray = evals(*given[:-1], "/nowhere-yet/run")
+    assert (astray.code, Path("/nowhere-yet").exists()) == (2, False)
+    assert "There is no folder /nowhere-yet" in astray.error_line
+
     again = evals(*given)
     assert (again.code, again.out) == (2, "")
     assert "holds a run already" in again.error_line
@@ -126,9 +130,9 @@ def test_the_money_that_is_spent_leaves_the_rest_for_later(
         given = ("run", suite, "--llm", "openai", "--data-dir", seeds_index)
         bounds = ("--max-cost", "0.001", "--price-read", "1", "--price-written", "2")
         ran = evals(*given, "--out", tmp_path / "run", *bounds, "--json", env=env)
-        assert ran.code == 0
+        assert ran.code == 1  # half of it is no run to be believed
         assert ran.json()["outcomes"]["skipped"] == 1
-        assert "1 questions were not asked: $0.0012 are spent of the $0.001 allowed." in ran.err
+        assert "1 question was not asked: $0.0012 are spent of the $0.001 allowed." in ran.err
         rest = evals(*given, "--out", tmp_path / "run", "--resume", "--json", env=env)
     assert rest.json()["outcomes"] == {"scored": 2, "abstained": 0, "failed": 0, "skipped": 0}
 

@@ -27,11 +27,10 @@ from browsing import CHROMIUM, CHROMIUM_OPTIONS
 from fakes import Script, ScriptedServer, refusal, streamed
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from rag.answering.assistant import Assistant
 from rag.answering.events import Event
 from rag.answering.stop import Stop
 from rag.models import WeightStore
-from rag.page.desk import Desk
+from rag.page.desk import Answers, Desk
 from rag.page.turns import Turn
 
 ROOT = Path(__file__).parents[1]
@@ -130,7 +129,7 @@ def program(index: Path) -> Iterator[Program]:
         yield running
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # there can be no two at a time
 def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=CHROMIUM_OPTIONS)
@@ -446,7 +445,6 @@ def test_another_sites_page_is_refused(program: Program, origin: str) -> None:
         "monitoring",
         "docs",
         "redoc",
-        "openapi.json",
         "elsewhere/",
     ],
 )
@@ -652,7 +650,7 @@ class SilentAssistant:
 
 
 def test_what_nobody_foresaw_is_told_by_a_number_only(caplog: pytest.LogCaptureFixture) -> None:
-    desk = Desk(cast("Assistant", BrokenAssistant()))
+    desk = Desk(cast("Answers", BrokenAssistant()))
     with caplog.at_level(logging.ERROR):
         *_, last = desk.ask("reader", Turn(1, "why"))
     found = re.search(r"error ([0-9a-f]{8})", last.turn.failure)
@@ -664,7 +662,7 @@ def test_what_nobody_foresaw_is_told_by_a_number_only(caplog: pytest.LogCaptureF
 
 def test_a_wait_is_told_as_it_begins_and_can_be_stopped() -> None:
     assistant = SilentAssistant()
-    desk = Desk(cast("Assistant", assistant))
+    desk = Desk(cast("Answers", assistant))
     progress = desk.ask("reader", Turn(1, "why"))
     assert next(progress).waiting == "searching"
     assert next(progress).waiting.startswith("waiting 7 s (rate limit) …")
@@ -679,7 +677,7 @@ def test_a_wait_is_told_as_it_begins_and_can_be_stopped() -> None:
 
 def test_leaving_stops_the_writing() -> None:
     assistant = SilentAssistant()
-    progress = Desk(cast("Assistant", assistant)).ask("reader", Turn(1, "why"))
+    progress = Desk(cast("Answers", assistant)).ask("reader", Turn(1, "why"))
     next(progress), next(progress)
     cast("Any", progress).close()
     assert assistant.cut.is_set()

@@ -25,8 +25,8 @@ from test_index_disk import run
 
 from rag.corpus import Limits, Record, Rejected, SourceFile, find_sources, read_papers
 from rag.corpus.papers import to_paper
-from rag.corpus.planted import signs
 from rag.errors import InputError, ModelError
+from rag.guarding.planted import signs
 from rag.index.embedding import PROBE, Vectors
 from rag.index.sync import Indexer, Options, Report
 

@@ -7,7 +7,16 @@ from typing import Annotated, Literal
 
 import typer
 
-from evals import evidence, golden, ingest, latency, reembedding, retrieval, retrieval_report
+from evals import (
+    evidence,
+    golden,
+    ingest,
+    latency,
+    reembedding,
+    retrieval,
+    retrieval_report,
+    serving,
+)
 from evals.collection import load as load_collection
 from evals.commands import console, show
 from evals.commands.files import store, store_json
@@ -187,6 +196,24 @@ def evidence_command(
     if save:
         store_json(save, {"settings": chosen, "samples": samples})
     show(evidence.table(samples))
+
+
+@app.command("serving")
+def serving_command(
+    users: Annotated[int, typer.Option("--users", min=1, help="People at once.")] = 20,
+    each: Annotated[int, typer.Option("--each", min=1, help="Questions of each.")] = 5,
+    seconds: Annotated[float, typer.Option("--seconds", help="Of a reply of the model.")] = 0.5,
+    save: Save = None,
+) -> None:
+    """Serve many people at once, quoting and by a slow model, and look that nobody is mixed up."""
+    questions = [str(item["question"]) for item in golden.read_suite(golden.SUITE)]
+    rows: list[serving.Row] = []
+    with counting("questions") as progress:
+        for taken in (None, seconds):
+            rows.append(serving.run(serving.Plan(questions, users, each, taken), progress))
+    if save:
+        store_json(save, serving.as_json(rows))
+    console.print(serving.table(rows))
 
 
 def _sizes(text: str) -> list[int]:

@@ -12,17 +12,21 @@ from evals import baseline as baselines
 from evals.commands import console
 from evals.commands.flags import Everything, JudgeName, Seed
 from evals.comparing import check_comparable, compare
-from evals.gating import Gate, gate
+from evals.gating import Gate, Unmeasurable, gate
 from evals.margins import MARGIN, check_measure, parse
 from evals.reporting import compared
 from evals.reporting import report as reports
 from evals.reporting.compared import SHOWN
 from evals.reporting.junit import junit
 from evals.running.journal import Manifest
+from evals.running.runs import listed, remedy_of
 from evals.sheet import Sheet, sheet
 from evals.stats import SEED
 from rag.errors import EXIT_PARTLY_FAILED, ResourceError, UsageError
 from rag.flags import AsJson, DataDir, print_json, settings
+
+_MORE = "Ask more questions, each several times with --repeats, or widen the --margin."
+_ANEW = "See to what failed, and run it again with --new-run."
 
 Margin = Annotated[
     str, typer.Option("--margin", help="How much worse is no worse: 0.03, or name=0.02,…")
@@ -50,7 +54,7 @@ def compare_command(
     suites = settings(data_dir=data_dir).config.data_dir / "evals"
     a, b = (_sheet(run, suites, judge) for run in (before, after))
     if not paired_only:
-        check_comparable(a, b)
+        check_comparable(a, b, "--paired-only compares the questions that both have.")
     found = compare(a, b, margins, seed)
     differences = Manifest(a.identity, {}).differences(Manifest(b.identity, {}))
     if as_json:
@@ -81,7 +85,7 @@ def gate_command(
     as_json: AsJson = False,
     data_dir: DataDir = None,
 ) -> None:
-    """Exit 0 if a run is as good as a baseline, 1 if it is worse, 2 if that cannot be told."""
+    """Exit 0 if a run is as good as a baseline, 1 if it is worse or that cannot be told."""
     if (baseline is None) == (write_baseline is None):
         raise UsageError(
             "Neither or both of --baseline and --write-baseline are given",
@@ -101,7 +105,7 @@ def gate_command(
             _write(junit_file, junit(found))
         shown = None if everything else SHOWN
         _show(found, _since(kept, present), shown, as_json=as_json)
-        _leave(found)
+        _leave(found, run)
 
 
 def _sheet(run: Path, suites: Path, judge: str | None) -> Sheet:
@@ -131,15 +135,16 @@ def _show(found: Gate, since: list[str], shown: int | None, *, as_json: bool) ->
     _print(compared.gate_lines(found, shown))
 
 
-def _leave(found: Gate) -> None:
+def _leave(found: Gate, run: Path) -> None:
     """End with the exit code of the outcome; 0 is no exception."""
     if found.standing == "regressed":
         raise typer.Exit(EXIT_PARTLY_FAILED)
     if found.standing == "unmeasurable":
-        raise UsageError(
+        unasked = bool(found.missing) and not listed(run).complete
+        raise Unmeasurable(
             "It cannot be told whether the run is worse",
             cause=found.why,
-            remedy="Ask more questions, each several times with --repeats, or widen the --margin.",
+            remedy=remedy_of(run) if unasked else _ANEW if found.missing else _MORE,
         )
 
 

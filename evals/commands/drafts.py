@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from evals.commands import console
-from evals.commands.flags import Seed
+from evals.commands.flags import Force, Seed
 from evals.drafting.asking import Draft, drafts, drawn
 from evals.drafting.checks import passes
 from evals.drafting.deciding import decide
@@ -39,8 +39,6 @@ from rag.terminal import counting, err
 
 TEMPLATE = SUITES / "template.jsonl"
 _SEARCHED = 10
-
-Force = Annotated[bool, typer.Option("--force", help="Write over a file that is there.")]
 
 
 def new_command(
@@ -168,7 +166,8 @@ def _write_feedback(file: Path, history: History) -> None:
             "No answer was thought bad", remedy="`rag history rate` says what you think of one."
         )
     write_durably(file, "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines))
-    console.print(f"{len(lines)} rejected questions are in {file}.", soft_wrap=True)
+    told = "1 rejected question is" if len(lines) == 1 else f"{len(lines)} rejected questions are"
+    console.print(f"{told} in {file}.", soft_wrap=True)
     console.print("Add `answers` where you know them.", soft_wrap=True)
 
 

@@ -13,6 +13,7 @@ Seed = Annotated[int, typer.Option("--seed", min=0, help="Of whatever is drawn a
 Limit = Annotated[int | None, typer.Option("--limit", min=1, help="Only so many.")]
 JudgeName = Annotated[str | None, typer.Option("--judge", help="Whose opinions count.")]
 Everything = Annotated[bool, typer.Option("--all", help="Show all of it, not the main part.")]
+Force = Annotated[bool, typer.Option("--force", help="Write over a file that is there.")]
 Cache = Annotated[
     bool, typer.Option("--cache", help="Keep the models' replies, and use those kept.")
 ]

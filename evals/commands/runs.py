@@ -13,7 +13,7 @@ import typer
 
 from evals import known
 from evals.commands import console
-from evals.commands.flags import Cache, Everything, JudgeName, Limit
+from evals.commands.flags import Cache, Everything, Force, JudgeName, Limit
 from evals.judging import choice
 from evals.judging.alce import alce_of
 from evals.judging.inline import Judging
@@ -22,7 +22,8 @@ from evals.reporting import compared
 from evals.reporting import report as reports
 from evals.reporting import terminal as shown
 from evals.reporting.beside import Beside, beside
-from evals.reporting.files import write_all
+from evals.reporting.files import check_free, write_all
+from evals.reporting.forms import count
 from evals.running.identity import AT_ONCE, manifest_of, run_of
 from evals.running.journal import MANIFEST, read_records, writing
 from evals.running.pace import Pace
@@ -112,6 +113,7 @@ def report_command(
         bool, typer.Option("--alce-compat", help="Citations also as the script of ALCE has them.")
     ] = False,
     everything: Everything = False,
+    force: Force = False,
     as_json: AsJson = False,
     data_dir: DataDir = None,
 ) -> None:
@@ -119,11 +121,13 @@ def report_command(
 
     Examples: report RUN --html report.html · report RUN --with OTHER_RUN --markdown changes.md
     """
+    wanted = {"html": html, "markdown": markdown, "csv": sheet}
+    paths = {form: path for form, path in wanted.items() if path}
+    check_free(paths.values(), force=force)
     own = settings(data_dir=data_dir).config.data_dir / "evals"
     report = reports.read(run, own, judge)
     since = beside(report, reports.read(other, own, judge)) if other else None
-    wanted = {"html": html, "markdown": markdown, "csv": sheet}
-    write_all(report, since, {form: path for form, path in wanted.items() if path})
+    write_all(report, since, paths)
     script = _alce(report) if alce_compat else None
     _show(report, since, script, everything=everything, as_json=as_json)
     if not report.summary.valid:
@@ -171,7 +175,8 @@ def _ask(setup: _Setup, *, resume: bool) -> None:
     if pace.refusals:
         _notify(f"{pace.told()}.")
     if ran.unasked:
-        _notify(f"{ran.unasked} questions were not asked: {ran.reason}.")
+        verb = "was" if ran.unasked == 1 else "were"
+        _notify(f"{count(ran.unasked, 'question')} {verb} not asked: {ran.reason}.")
 
 
 def _asking(progress: Counted, pace: Pace, done: int, total: int) -> None:
@@ -184,6 +189,8 @@ def _notify(said: str) -> None:
 
 def _folder(out: Path | None, runs: Path, suite: str, *, resume: bool, new_run: bool) -> Path:
     """Where a run is: what `out` names, else the last one of the suite or a new one."""
+    if out is not None:
+        _check_place(out.absolute())
     if out is not None and not (new_run and (out / MANIFEST).exists()):
         return out
     if resume:
@@ -193,6 +200,13 @@ def _folder(out: Path | None, runs: Path, suite: str, *, resume: bool, new_run: 
         return there[-1]
     now = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
     return out.with_name(f"{out.name}-{now}") if out is not None else runs / f"{suite}-{now}"
+
+
+def _check_place(out: Path) -> None:
+    """See that a folder is not made right under the root of the disk by a slip of the pen."""
+    there = next(place for place in out.parents if place.exists())
+    if there == Path(there.anchor) and out.parent != there:
+        raise UsageError(f"There is no folder {out.parent}", remedy="Make it first.")
 
 
 def _alce(report: reports.Report) -> AlceScore | None:
@@ -225,6 +239,8 @@ def _show(
         console.print(table)
     for line in shown.lines(report, since, everything=everything):
         console.print(line, markup=False, soft_wrap=True)
+    if report.remedy:
+        console.print(report.remedy, markup=False, soft_wrap=True)
     if script:
         scores = f"recall {script.recall:.2f}, precision {script.precision:.2f}"
         console.print(f"citations as the script of ALCE counts: {scores}, n={script.answers}")

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from evals.scoring.statements import Passage
-from rag.corpus.planted import signs
+from rag.guarding.planted import signs
 from rag.schema import Paper, Sentence
 from rag.text import split_sentences
 

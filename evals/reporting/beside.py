@@ -19,6 +19,7 @@ from evals.stats import SEED
 Key = tuple[str, int]
 
 _EQUAL = 1e-9
+_PAIRED = "`python -m evals compare A B --paired-only` compares the questions that both have."
 _PIECES = re.compile(r"\s+|[^\W_]+|[\W_]")
 
 
@@ -46,7 +47,7 @@ def beside(report: Report, other: Report, seed: int = SEED) -> Beside:
         UsageError: they are of different questions, or have none in common that both answered.
     """
     before, after = (sheet(one.manifest.identity, one.judge, one.scored) for one in (other, report))
-    check_comparable(before, after)
+    check_comparable(before, after, _PAIRED)
     return Beside(
         other,
         compare(before, after, Margins(), seed),

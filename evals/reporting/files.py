@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from evals.reporting.beside import Beside
 from evals.reporting.markdown import markdown
 from evals.reporting.report import Report
 from evals.reporting.sheet import sheet
-from rag.errors import ResourceError
+from rag.errors import ResourceError, UsageError
 
 Write = Callable[[Report, Beside | None], str]
+
+
+def check_free(paths: Iterable[Path], *, force: bool) -> None:
+    """Check before any work that no file would be written over; with `force` any may be.
+
+    Raises:
+        UsageError: one is there.
+    """
+    for path in paths:
+        if path.exists() and not force:
+            raise UsageError(f"{path} is there already", remedy="Name another, or use --force.")
 
 
 def write_all(report: Report, since: Beside | None, paths: Mapping[str, Path]) -> None:

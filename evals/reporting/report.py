@@ -9,6 +9,7 @@ from typing import Any
 
 from evals import known
 from evals.running.journal import Manifest, read_manifest, read_records
+from evals.running.runs import remedy_of
 from evals.scoring.scored import Scored, Summary, score, summarise
 from evals.stats import SEED, Mean
 from evals.suite import Suite
@@ -35,7 +36,13 @@ class Report:
         told = f"{self.manifest.suite}: {self.summary.asked} asked: {counts}"
         if self.summary.valid:
             return told
-        return f"INVALID, {self.summary.failed:.0%} failed. {told}"
+        alone = not self.summary.outcomes.get("failed")
+        return f"{'INCOMPLETE' if alone else 'INVALID'}, {self.summary.trouble}. {told}"
+
+    @property
+    def remedy(self) -> str:
+        """How what was not asked is asked; empty where all was."""
+        return remedy_of(self.folder) if self.summary.outcomes.get("skipped") else ""
 
 
 def read(folder: Path, suites: Path, judge: str | None = None, seed: int = SEED) -> Report:

@@ -51,10 +51,10 @@ class Scored:
 class Summary:
     """All questions together: outcomes, and the mean of each measure with its interval.
 
-    `kinds` holds the means by kind of question. `failed` is the share of askings that failed; more
-    than 5% and the run is not `valid`. `consistency` is over repeats and other wordings, by name.
-    `refused` counts answers that the judge was not to judge: all of them that does not rest on the
-    judge is scored.
+    `kinds` holds the means by kind of question. Where more than 5% of the askings failed or were
+    not made the run is not `valid`, and `trouble` says why. `consistency` is over repeats and other
+    wordings, by name. `refused` counts answers that the judge was not to judge: all of them that
+    does not rest on the judge is scored.
     """
 
     outcomes: Mapping[Outcome, int]
@@ -72,14 +72,30 @@ class Summary:
         return sum(self.outcomes.values())
 
     @property
-    def failed(self) -> float:
-        """The share of askings that failed."""
-        return self.outcomes["failed"] / self.asked if self.asked else 0.0
+    def trouble(self) -> str:
+        """See `trouble_of`."""
+        return trouble_of(self.outcomes)
 
     @property
     def valid(self) -> bool:
-        """Whether few enough failed for the means to be believed."""
-        return self.failed <= MOST_FAILED and self.asked > self.outcomes["skipped"]
+        """Whether the means are to be believed."""
+        return not self.trouble
+
+
+def trouble_of(outcomes: Mapping[Outcome, int]) -> str:
+    """Why the figures of a run are not to be believed; empty where they are.
+
+    The one rule for reports, comparisons, baselines and gates: no more than 5% of the askings may
+    be without a result, because they failed or because they were not made.
+    """
+    total = sum(outcomes.values())
+    failed, unasked = outcomes.get("failed", 0), outcomes.get("skipped", 0)
+    if total and failed + unasked <= MOST_FAILED * total:
+        return ""
+    if not total:
+        return "nothing was asked"
+    parts = ((failed, "failed"), (unasked, "were not asked"))
+    return ", ".join(f"{count / total:.0%} {what}" for count, what in parts if count)
 
 
 def score(

@@ -17,6 +17,7 @@ from rag.answering.events import Done, Event
 from rag.answering.exchange import Generator, silent
 from rag.answering.finding import Finder
 from rag.answering.followed import Followed
+from rag.answering.guarded import Guarded
 from rag.answering.helping import asker_of, budget_of, decider_of, finder_of
 from rag.answering.kinds import kind_of
 from rag.answering.listing import list_papers
@@ -73,6 +74,7 @@ class Assistant:
         self._writer = writer
         parts = (config, reader, finder, writer, budget_of(config), decider or Decider(None))
         self._bench = Bench(*parts, asker, self._likeness)
+        self._guarded = Guarded(reader)
         self._resolver = Resolver(finder, self._called)
         self.tables = Tables(config, reader, finder, writer, asker)
 
@@ -176,6 +178,14 @@ class Assistant:
         limit = self.config.top_k if limit is None else limit
         return self._finder.find(asked, limit, Reading(), filters=filters)
 
+    def look_up(
+        self, question: str, limit: int | None = None, *, filters: Sequence[Filter] = ()
+    ) -> Found:
+        """As `search`, but no model is asked to help, so that it never waits for one."""
+        asked = read_question(question, max_chars=self.config.max_question_chars)
+        limit = self.config.top_k if limit is None else limit
+        return Finder(self._finder.searcher).find(asked, limit, Reading(), filters=filters)
+
     def evidence(self, question: str) -> list[Chosen]:
         """The sentences that an answer would be written from, most wanted first.
 
@@ -217,6 +227,16 @@ class Assistant:
             UsageError, IndexUnusable: as `search`.
             ModelError: the model could not be used, and nothing was written.
         """
+        yield from self._guarded.watch(self._answering(question, conversation, notify, stop))
+
+    def _answering(
+        self,
+        question: str,
+        conversation: Conversation | None,
+        notify: Callable[[str], None] | None,
+        stop: Stop | None,
+    ) -> Iterator[Event]:
+        """See `ask`."""
         asked = read_question(question, max_chars=self.config.max_question_chars)
         if said := disclosure(asked.text):
             config = self.config
@@ -249,7 +269,8 @@ class Assistant:
         Raises:
             UsageError, IndexUnusable: as `search`.
         """
-        yield from list_papers(self._bench, self._case(condition, "list", filters, notify, stop))
+        case = self._case(condition, "list", filters, notify, stop)
+        yield from self._guarded.watch(list_papers(self._bench, case))
 
     def survey(
         self,
@@ -260,7 +281,8 @@ class Assistant:
         stop: Stop | None = None,
     ) -> Iterator[Event]:
         """An overview of a topic, theme by theme. The rest is as for `list_papers`."""
-        yield from survey(self._bench, self._case(topic, "overview", filters, notify, stop))
+        case = self._case(topic, "overview", filters, notify, stop)
+        yield from self._guarded.watch(survey(self._bench, case))
 
     def _case(
         self,
@@ -309,7 +331,8 @@ class Assistant:
             command="summarize",
         )
         sentences = tuple(label([(paper, e) for e in evidence]))
-        yield from work.write(Task("summary", _SUMMARISE, sentences, _SUMMARY_CLAIMS))
+        task = Task("summary", _SUMMARISE, sentences, _SUMMARY_CLAIMS)
+        yield from self._guarded.watch(work.write(task))
 
     def papers(self, paper_ids: Iterable[str]) -> dict[str, Paper]:
         """Those of the named papers that there are, by id."""

@@ -18,6 +18,7 @@ from rag.answering.resolving import unspoken
 from rag.answering.speech import writes_in
 from rag.answering.work import Work
 from rag.answering.writing import Task
+from rag.retrieval.crowding import uncrowded
 from rag.retrieval.evidence import Chosen, choose
 from rag.retrieval.query import Question
 from rag.retrieval.search import Found
@@ -69,7 +70,7 @@ def evidence_for(
         filters=followed.filters,
     )
     found = replace(found, hits=tuple(unspoken(found.hits, followed, before)))
-    return found, choose(found.hits, found.vectors, bench.budget)
+    return found, choose(uncrowded(found.hits), found.vectors, bench.budget)
 
 
 def both_sides(work: Work, case: Case, both: Sequence[Labelled]) -> Iterator[Event]:

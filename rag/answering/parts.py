@@ -15,6 +15,7 @@ from rag.answering.exchange import silent
 from rag.answering.faults import CHAT
 from rag.answering.generation import OFFICIAL_URL, Generator, OpenAIGenerator
 from rag.answering.local import LocalGenerator
+from rag.answering.smoothing import Smoothing
 from rag.answering.writing import ModelWriter, QuotingWriter, Writer
 from rag.config import Config
 from rag.corpus import Limits
@@ -193,7 +194,9 @@ def generator_of(config: Config) -> Generator | None:
     choice = choice_of(config)
     if choice == "none":
         return None
-    generator = openai_of(config) if choice == "openai" else _local_of(config)
+    generator: Generator = openai_of(config) if choice == "openai" else _local_of(config)
+    if config.smoothing:
+        generator = Smoothing(generator, config.smoothing)
     if config.token_budget:
         return BudgetedGenerator(generator, Budget(config.token_budget))
     return generator

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import zip_longest
 
 from rag.text import normalise, terms
 
@@ -97,7 +98,7 @@ def _denied(text: str) -> set[str]:
 
 def _with_denials(words: list[str]) -> Iterator[tuple[list[str], bool]]:
     behind = False
-    for word, after in zip(words, [*words[1:], ""], strict=True):
+    for word, after in zip_longest(words, words[1:], fillvalue=""):
         if word in _DENIALS:
             behind = after not in {"only", "just", "merely", "simply"}
         elif found := terms(word):

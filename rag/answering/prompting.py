@@ -13,7 +13,9 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from rag.answering.fencing import fenced, suspect, without_labels
 from rag.errors import ConfigError
+from rag.guarding.guard import suspicious
 from rag.schema import Evidence, Paper
 from rag.text import legible
 
@@ -60,15 +62,24 @@ def label(chosen: Sequence[tuple[Paper, Evidence]]) -> list[Labelled]:
 
 
 def show(sentences: Sequence[Labelled]) -> str:
-    """The labelled sentences as a model reads them, under the titles of their papers."""
+    """The labelled sentences as a model reads them, under the titles of their papers.
+
+    Where a sentence or a title looks like an order to whoever reads it, it is marked, and all of
+    them are fenced; see `rag.answering.fencing`.
+    """
     lines: list[str] = []
-    before = ""
+    before, found = "", False
     for item in sentences:
         if item.paper.id != before:
-            lines.append(f"Paper: {name_of(item.paper)}".rstrip())
-            before = item.paper.id
-        lines.append(f"[{item.label}] {legible(item.evidence.text)}")
-    return "\n".join(lines)
+            title = without_labels(name_of(item.paper))
+            marked = bool(title) and suspicious(title)
+            lines.append(f"Paper: {suspect(title) if marked else title}".rstrip())
+            before, found = item.paper.id, found or marked
+        text = without_labels(legible(item.evidence.text))
+        marked = suspicious(item.evidence.text)
+        lines.append(f"[{item.label}] {suspect(text) if marked else text}")
+        found = found or marked
+    return fenced(lines) if found else "\n".join(lines)
 
 
 def name_of(paper: Paper) -> str:

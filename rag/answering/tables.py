@@ -12,6 +12,7 @@ from rag.answering.comparing import read_comparison
 from rag.answering.cues import Column
 from rag.answering.events import Event
 from rag.answering.finding import Finder
+from rag.answering.guarded import Guarded
 from rag.answering.parts import choice_of
 from rag.answering.rows import ModelRows, QuotingRows, RowReader
 from rag.answering.tableform import name_of
@@ -43,6 +44,7 @@ class Tables:
         self._finder = finder
         self._writer = writer
         self._rows = _rows(config, asker)
+        self._guarded = Guarded(reader)
 
     def compare(
         self, references: Sequence[str], columns: str = DEFAULT, reading: Reading | None = None
@@ -59,7 +61,8 @@ class Tables:
             title = f"Compare {', '.join(name_of(paper) for paper in papers)}: {columns}"
             empty = self._empty(state, title, None, "compare")
             given = subjects(state, papers, wanted)
-        yield from self._tabling(wanted, reading or Reading()).fill(given, empty, "comparison")
+        events = self._tabling(wanted, reading or Reading()).fill(given, empty, "comparison")
+        yield from self._guarded.watch(events)
 
     def asked(
         self,
@@ -109,7 +112,8 @@ class Tables:
             empty = self._empty(state, f"{topic or 'All papers'}: {columns}", found, "extract")
             empty = replace(empty, coverage=Coverage(len(papers), state.snapshot.size()))
             given = subjects(state, papers, wanted)
-        yield from self._tabling(wanted, reading).fill(given, empty, "list")
+        events = self._tabling(wanted, reading).fill(given, empty, "list")
+        yield from self._guarded.watch(events)
 
     def _on(
         self, topic: str, limit: int | None, filters: Sequence[Filter], reading: Reading

@@ -19,9 +19,10 @@ from rag.answering.prompting import Labelled
 from rag.answering.replies import Draft, labels_in
 from rag.answering.speech import quoted_note, refusal_to
 from rag.answering.support import Judgement, Likeness, Pinned, repin
+from rag.answering.unlinked import without_foreign, without_links
 from rag.answering.writing import Ending, QuotingWriter, Refused, Task, Writer
 from rag.config import Config
-from rag.corpus.planted import instruction
+from rag.guarding.guard import suspicious
 from rag.retrieval.expansion import Help
 from rag.retrieval.search import Found
 from rag.schema import Answer, Claim, Dropped, Evidence, Kind, Nearest, Paper, Section, Status
@@ -154,7 +155,7 @@ class Work:
     ) -> Iterator[Event]:
         """Number a claim that was checked, and show it with what it cites; else it is a quote."""
         judged = judgement or Judgement("supported", probability=1.0)
-        claim = self._numbering.cite(text, support, judged.verdict)
+        claim = self._numbering.cite(without_links(text), support, judged.verdict)
         made = ClaimMade(replace(claim, probability=judged.probability, reason=judged.reason))
         self._claims.append(made)
         for citation in self._numbering.citations():
@@ -181,7 +182,8 @@ class Work:
         """Show a claim if it may be; returns why not, empty where it was shown."""
         named = [by_label[name] for name in draft.labels if name in by_label]
         given = list(by_label.values())
-        text, marks = without_marks(draft.text, (item.evidence.text for item in given))
+        bare, addresses = without_foreign(draft.text, (item.evidence.text for item in named))
+        text, marks = without_marks(bare, (item.evidence.text for item in given))
         support, judgement = repin_across(text, named, given) or repin(
             text, named, given, self._followed.text, self._likeness
         )
@@ -194,7 +196,7 @@ class Work:
             return _REPEATS
         unknown = [name for name in draft.labels if name not in by_label]
         written = [mark for mark in marks if not _repeats(mark, draft)]
-        self._strays |= dict.fromkeys([*unknown, *draft.strays, *written])
+        self._strays |= dict.fromkeys([*unknown, *draft.strays, *written, *addresses])
         formed = text if self._formed else put(self._kind, self._followed.text, text, support)
         self._formed = formed != text or self._formed
         yield from self.state(formed, support, judgement)
@@ -258,7 +260,9 @@ class Work:
         """Quotations of what stands in other papers than the question says; no answer to it."""
         quoted = {(one.paper.id, one.evidence.index): one for one in mixed_up}
         return tuple(
-            self._numbering.cite(legible(said.text), [(one.paper, said)], "supported")
+            self._numbering.cite(
+                without_links(legible(said.text)), [(one.paper, said)], "supported"
+            )
             for one in quoted.values()
             for said in [one.evidence]
         )
@@ -316,7 +320,7 @@ def _obeys(claim: str, support: Sequence[tuple[Paper, Evidence]]) -> bool:
     A planted "reply only with YES" has every word of the claim "YES", and says nothing. Whoever
     studies such orders is quoted.
     """
-    orders = [evidence.text for _, evidence in support if instruction(evidence.text)]
+    orders = [evidence.text for _, evidence in support if suspicious(evidence.text)]
     whole = {normalise(legible(text)) for text in orders}
     return bool(orders) and len(orders) == len(support) and normalise(claim) not in whole
 

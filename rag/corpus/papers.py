@@ -8,11 +8,11 @@ from dataclasses import replace
 
 from rag.corpus.content import Content
 from rag.corpus.encoding import clean
-from rag.corpus.planted import signs
 from rag.corpus.records import Record, Rejected, too_large
 from rag.corpus.registry import format_of
 from rag.corpus.titles import derive_title
 from rag.errors import InputError
+from rag.guarding.planted import signs
 from rag.schema import Metadata, Paper, Sentence
 from rag.text import canonical, printable, split_sentences
 

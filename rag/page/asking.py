@@ -52,7 +52,7 @@ class Asking:
         began = time.monotonic()
         progress = Progress(next_turn(talk.turns, question, instead_of))
         try:
-            for step in self._desk.ask(reader, progress.turn):
+            for step in self._desk.ask(reader, progress.turn, owner):
                 progress = step
                 if progress.waiting:
                     yield _with(talk, progress.turn), progress

@@ -11,11 +11,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Protocol
 
-from rag.answering.assistant import Assistant
+from rag.answering.conversation import Conversation
 from rag.answering.events import Event, Notice
 from rag.answering.stop import Stop
 from rag.errors import AskPapersError
+from rag.page.metering import Meter
 from rag.page.turns import Turn
 
 TICK = 0.25  # seconds between two looks at whether the reader stopped or left
@@ -30,22 +32,42 @@ class Progress:
     waiting: str = ""
 
 
+class Answers(Protocol):
+    """Whoever answers a user's question, such as `rag.serving.counter.Counter`."""
+
+    def ask(
+        self,
+        question: str,
+        *,
+        user: str,
+        conversation: Conversation | None = None,
+        notify: Callable[[str], None],
+        stop: Stop,
+    ) -> Iterator[Event]:
+        """See `Assistant.ask`; `notify` hears of a place in line too."""
+
+
 class Desk:
     """Answers the questions of many readers, each with one at a time."""
 
-    def __init__(self, assistant: Assistant) -> None:
-        self._assistant = assistant
+    def __init__(self, answers: Answers, meter: Meter | None = None) -> None:
+        """`meter` measures what each reader's answers take."""
+        self._answers = answers
+        self._meter = meter or Meter()
         self._running: dict[str, Stop] = {}
 
-    def ask(self, reader: str, turn: Turn) -> Iterator[Progress]:
+    def ask(self, reader: str, turn: Turn, user: str = "") -> Iterator[Progress]:
         """What is to be shown, again and again until the answer is there.
+
+        A reader is a page that is open, `user` the name that its owner signed in with.
 
         Closing the iterator, as gradio does when a reader leaves, ends the writing.
         """
         with self._stop(reader) as stop:
             waiting, since = "searching", time.monotonic()
             yield Progress(turn, waiting)
-            for event in _overheard(self._assistant, turn, stop):
+            ask = self._meter.asking(reader, partial(self._answers.ask, user=user))
+            for event in _overheard(ask, turn, stop):
                 if stop.given:
                     break
                 if isinstance(event, AskPapersError):
@@ -80,7 +102,7 @@ class Desk:
 
 
 def _overheard(
-    assistant: Assistant, turn: Turn, stop: Stop
+    ask: Callable[..., Iterator[Event]], turn: Turn, stop: Stop
 ) -> Iterator[Event | AskPapersError | None]:
     """The events of an answer that another thread makes; None while there is nothing new.
 
@@ -88,7 +110,7 @@ def _overheard(
     done by a thread of its own. What goes wrong there is an event as well.
     """
     heard: queue.SimpleQueue[Event | AskPapersError | None] = queue.SimpleQueue()
-    make = partial(_make, assistant, turn, stop, heard.put)
+    make = partial(_make, ask, turn, stop, heard.put)
     threading.Thread(target=make, name="answer", daemon=True).start()
     while True:
         try:
@@ -102,14 +124,14 @@ def _overheard(
 
 
 def _make(
-    assistant: Assistant,
+    ask: Callable[..., Iterator[Event]],
     turn: Turn,
     stop: Stop,
     tell: Callable[[Event | AskPapersError | None], None],
 ) -> None:
     """Make an answer, telling of all that happens and, last, of the end as None."""
     try:
-        events = assistant.ask(
+        events = ask(
             turn.question,
             conversation=turn.spoken,
             notify=lambda text: tell(Notice(text)),

@@ -6,34 +6,38 @@ gradio is imported once its environment is as it should be, and everything cheap
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from starlette.responses import Response
 from starlette.types import ASGIApp
 
-from rag import server
 from rag.page import downloads
 from rag.page.asking import Asking
-from rag.page.setting import Setting
+from rag.page.setting import Other, Setting
+from rag.serving.application import Service
 
 if TYPE_CHECKING:
     import gradio as gr
 
 
-def application(setting: Setting) -> ASGIApp:
-    """Every option of gradio's is given here, so that none is taken from elsewhere."""
+def application(setting: Setting, service: Service, others: Sequence[Other] = ()) -> ASGIApp:
+    """The page in the application of the API, behind one gate.
+
+    Every option of gradio's is given here, so that none is taken from elsewhere.
+    """
     _quieten()
     import gradio as gr
 
     from rag.page.page import build
 
-    app = server.create()
+    app = service.app
     app.include_router(downloads.router(Asking(setting)))
     app.add_api_route("/gradio_api/upload", _refuse_upload, methods=["POST"], response_model=None)
     gr.mount_gradio_app(
         app,
-        build(setting),
+        build(setting, others),
         path="/",
         theme=_theme(),
         css=_style(),
@@ -50,7 +54,7 @@ def application(setting: Setting) -> ASGIApp:
         pwa=False,
         mcp_server=False,
     )
-    return server.guarded(app)
+    return service.guarded()
 
 
 def _style() -> str:

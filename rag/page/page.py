@@ -1,24 +1,36 @@
 """The page: a line about what is here, and the tabs."""
 
+from collections.abc import Sequence
+
 import gradio as gr
 
 from rag import display
 from rag.answering.assistant import Assistant
-from rag.page import ask
+from rag.page import ask, compare, lists, status
 from rag.page.parts import HIDDEN
-from rag.page.setting import Setting
+from rag.page.setting import Other, Setting
 
 TITLE = "askpapers"
 AT_A_TIME, WAITING = 16, 64  # answers at once (a local model takes two, in turns), and waiting
 
 
-def build(setting: Setting) -> gr.Blocks:
-    """The interface."""
+def build(setting: Setting, others: Sequence[Other] = ()) -> gr.Blocks:
+    """The interface; `others` are tabs that are made elsewhere."""
     page = gr.Blocks(title=TITLE, analytics_enabled=False, fill_width=True)
     with page, gr.Column(elem_id="page"):
         about = gr.HTML(elem_id="about", padding=False)
-        with gr.Tabs(elem_id="tabs"), gr.Tab("Ask", id="ask"):
-            ask.build(setting)
+        with gr.Tabs(elem_id="tabs"):
+            with gr.Tab("Ask", id="ask"):
+                conversing = ask.build(setting)
+            with gr.Tab("Compare", id="compare"):
+                compare.build(setting, conversing.turns)
+            with gr.Tab("List", id="list"):
+                lists.build(setting)
+            for name, fill in others:
+                with gr.Tab(name, id=name.lower()) as tab:
+                    fill(setting, tab)
+            with gr.Tab("Status", id="status") as tab:
+                status.build(setting, tab)
         page.load(lambda: _header(setting.assistant), None, about, queue=False, **HIDDEN)
     page.queue(max_size=WAITING, default_concurrency_limit=AT_A_TIME, api_open=False)
     return page

@@ -15,3 +15,8 @@ def owner_of(scope: Mapping[str, Any]) -> str:
     """The same for the scope of any request to the server."""
     state = scope.get("state") or {}
     return str(state.get("user") or LOCAL)
+
+
+def user_of(request: Any) -> str:
+    """The name that the reader signed in with; empty without a login, where no limits hold."""
+    return owner(request)

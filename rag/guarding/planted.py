@@ -62,6 +62,11 @@ def _rules() -> tuple[_Rule, ...]:
             rf"\b(?:{'|'.join(_IGNORE)})\b[^.!?]{{0,40}}?"
             rf"\b(?:{_PRIOR} [^.!?]{{0,24}}?{_ORDERS}|{_TOLD})\b",
         ),
+        _rule(
+            _IGNORE,
+            rf"\b(?:{'|'.join(_IGNORE)}) (?:all |any )?(?:of )?(?:the |these )?other "
+            r"(?:papers|abstracts|sources|documents|passages|sentences)\b(?! on| that| of)",
+        ),
         _rule(["your"], rf"\byour (?:\w+ ){{0,2}}(?:{_REPLY}|{_ORDERS})\b"),
         _rule(
             ["system prompt", "system_prompt", "systemprompt", "system message"],
@@ -110,8 +115,8 @@ def _signs(paper: Paper) -> Iterator[str]:
     meta = paper.meta
     title = "" if paper.title_derived else paper.title
     whole = "\n".join(filter(None, [title, *meta.authors, meta.venue, *meta.keywords, paper.text]))
-    if hidden := len(_HIDDEN.findall(whole)):
-        yield f"{hidden} characters that nobody sees"
+    if unseen := hidden(whole):
+        yield f"{unseen} characters that nobody sees"
     if order := instruction(whole):
         yield f"an instruction: “{order}”"
     if any(all(kind.search(run) for kind in _OF_BASE64) for run in _ENCODED.findall(whole)):
@@ -129,6 +134,11 @@ def instruction(text: str) -> str:
         if any(key in lower for key in keys) and (found := pattern.search(text)):
             return " ".join(str(found.group()).split())[:_QUOTED]
     return ""
+
+
+def hidden(text: str) -> int:
+    """How many characters of a text hold a message that nobody sees, or turn what is seen round."""
+    return len(_HIDDEN.findall(text))
 
 
 def _most_repeated(paper: Paper) -> int:

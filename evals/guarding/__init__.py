@@ -1,0 +1,1 @@
+"""Fitting and measuring the guard against injections; see `rag.guarding`."""
