@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from rag import jsonform
 from rag.answering.assistant import Assistant
+from rag.answering.events import Event
 from rag.config import Config
 from rag.exporting import reference_of
 from rag.history import history_of
@@ -22,11 +25,21 @@ from rag.page.stored import restored_answer
 QUESTION = "What does RN-DPO normalize?"
 
 
+class Direct:
+    """Answers whoever asks, at once."""
+
+    def __init__(self, assistant: Assistant) -> None:
+        self._assistant = assistant
+
+    def ask(self, question: str, *, user: str, **given: Any) -> Iterator[Event]:
+        return self._assistant.ask(question, **given)
+
+
 @pytest.fixture
 def asking(assistant: Assistant, tmp_path: Path) -> Asking:
     """Conversations over the seeds, kept in a folder of their own."""
     config = Config.model_validate({"data_dir": tmp_path})
-    return Asking(Setting(assistant, config, Desk(assistant)))
+    return Asking(Setting(assistant, config, Desk(Direct(assistant))))
 
 
 def ask(asking: Asking, question: str, talk: Talk, instead_of: int = 0) -> Talk:
@@ -67,7 +80,7 @@ def test_what_cannot_be_kept_is_shown_and_told(assistant: Assistant, tmp_path: P
     file = tmp_path / "file"
     file.write_text("no folder")
     config = Config.model_validate({"data_dir": file})
-    talk = ask(Asking(Setting(assistant, config, Desk(assistant))), QUESTION, Talk())
+    talk = ask(Asking(Setting(assistant, config, Desk(Direct(assistant)))), QUESTION, Talk())
     assert talk.turns[-1].claims
     assert talk.kept == 0
     assert "This answer was not kept." in conversation(talk.turns)
