@@ -513,7 +513,7 @@ def test_stop_ends_the_request_and_keeps_what_came(
 ) -> None:
     slow = streamed(reply(whole=False), finish=None, done=False, ending="hang", pause=0.05)
     server = scripted(model, slow, slow, streamed(reply()))
-    with asking(browser, index, server) as (_, visit):
+    with asking(browser, index, server) as (program, visit):
         expect(visit.page.locator("#about")).to_contain_text(f"sent to {server.host}")
         visit.ask(QUESTION)
         expect(visit.page.locator("#chat p.claim")).to_have_count(1)
@@ -526,7 +526,7 @@ def test_stop_ends_the_request_and_keeps_what_came(
 
         visit.ask(QUESTION)  # before anything came, and the reader leaves
         assert server.wait_until(lambda s: s.open == 1, 10)
-        with visiting(browser, visit.page.url) as other:
+        with visiting(browser, program.url) as other:
             visit.page.close()
             assert server.wait_until(lambda s: s.aborted == 2)
             other.ask(QUESTION)

@@ -139,6 +139,8 @@ def _asked(
         question, talk, reader=str(request.session_hash), owner=who, instead_of=instead
     )
     for talk, step in steps:
-        yield progress(shown, talk, step, last)
+        update = progress(shown, talk, step, last)
+        if not step.waiting:  # in one update: of two that come at once the page may show the last
+            update[shown.listed] = asking.listed(who, "", talk.kept)
+        yield update
         last = step.turn
-    yield {shown.listed: asking.listed(who, "", talk.kept)}

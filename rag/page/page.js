@@ -124,8 +124,10 @@ function rename(button) {
   shown.hidden = true;
   talk.prepend(field);
   field.select();
+  let ended = false;
   const end = (keep) => {
-    if (!field.isConnected) return;
+    if (ended) return;
+    ended = true;  // removing the field blurs it
     const name = field.value.trim();
     field.remove();
     shown.hidden = false;
@@ -196,4 +198,4 @@ new MutationObserver(follow).observe(document.body, { childList: true, subtree: 
 /* --- What gradio gives no attributes for --- */
 document.documentElement.lang ||= "en";
 one("#status")?.setAttribute("aria-live", "polite");
-one("#chat")?.setAttribute("tabindex", "0");
+for (const part of ["#chat", "#panel", "#talks"]) one(part)?.setAttribute("tabindex", "0");
