@@ -47,7 +47,11 @@ def _item(path: Path, number: int, line: str) -> Item:
     try:
         value = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{path}, line {number}, is not JSON", cause=str(error)) from error
+        raise InputError(
+            f"{path}, line {number}, is not JSON",
+            cause=str(error),
+            remedy='Write each question as a line {"id": "1", "question": "…"}.',
+        ) from error
     fine = isinstance(value, dict) and isinstance(value.get("question"), str)
     if not fine or not _is_id(value.get("id")):
         raise InputError(

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rag import cli_chat
+from rag import cli_chat, cli_mcp
+from rag.cli_backup import EPILOG as BACKUP_EPILOG
+from rag.cli_backup import backup
 from rag.cli_collection import LIST_EPILOG, SURVEY_EPILOG, list_papers, survey
 from rag.cli_export import EPILOG as EXPORT_EPILOG
 from rag.cli_export import export
@@ -27,6 +29,7 @@ from rag.cli_serve import EPILOG as SERVE_EPILOG
 from rag.cli_serve import serve
 from rag.cli_tables import COMPARE_EPILOG, EXTRACT_EPILOG, compare, extract
 from rag.cli_users import users
+from rag.cli_watch import after_index, watch
 from rag.errors import EXIT_PARTLY_FAILED, AnswerIncomplete, UsageError
 from rag.exits import run
 from rag.flags import (
@@ -63,6 +66,7 @@ app.add_typer(papers, name="papers")
 app.add_typer(models, name="models")
 app.add_typer(history, name="history")
 app.add_typer(prompts, name="prompts")
+app.add_typer(watch, name="watch")
 app.add_typer(users, name="users")
 
 
@@ -115,6 +119,9 @@ def index(
     ray_address: Annotated[
         str | None, typer.Option("--ray-address", help="With ray: host:port of a cluster, or auto.")
     ] = None,
+    watching: Annotated[
+        bool, typer.Option("--watch", help="Ask the standing questions again afterwards.")
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")] = False,
     as_json: AsJson = False,
     data_dir: DataDir = None,
@@ -142,10 +149,11 @@ def index(
             report = add_with(config, progress, notify, add)
     if difference(config):
         notify(difference(config))
-    if as_json:
-        print_json(jsonform.report(report))
-    elif not (quiet and report.is_flawless):
+    if not as_json and not (quiet and report.is_flawless):
         terminal.show_report(report)
+    watched = [] if dry_run else after_index(config, ask=watching, as_json=as_json, quiet=quiet)
+    if as_json:
+        print_json(jsonform.report(report) | {"watched": watched})
     if not report.is_flawless:
         raise typer.Exit(EXIT_PARTLY_FAILED)
 
@@ -272,6 +280,8 @@ app.command("compare", epilog=COMPARE_EPILOG)(compare)
 app.command("extract", epilog=EXTRACT_EPILOG)(extract)
 app.command("export", epilog=EXPORT_EPILOG)(export)
 app.command("replay", epilog=REPLAY_EPILOG)(replay)
+app.command("backup", epilog=BACKUP_EPILOG)(backup)
+app.command("mcp", epilog=cli_mcp.EPILOG)(cli_mcp.mcp)
 app.command("list", epilog=LIST_EPILOG)(list_papers)
 app.command("survey", epilog=SURVEY_EPILOG)(survey)
 app.command("serve", epilog=SERVE_EPILOG)(serve)

@@ -25,6 +25,9 @@ from rag.schema import Answer, Citation, Claim, Evidence, Hit, Metadata, Nearest
 if TYPE_CHECKING:
     from rag.replaying.checking import SentenceCheck
     from rag.replaying.replay import Replayed
+    from rag.watching.differing import Change, Reworded, Said
+    from rag.watching.outcome import Outcome
+    from rag.watching.store import Standing
 
 Json = dict[str, Any]
 
@@ -130,6 +133,66 @@ def bridging(result: Bridging) -> Json:
         "least": result.least,
         "stored": result.stored,
     }
+
+
+def standing(question: Standing) -> Json:
+    """A standing question, as `rag watch list` prints it."""
+    last = question.last
+    return {
+        "id": question.id,
+        "question": question.question,
+        "filters": dict(question.flags),
+        "created": question.created,
+        "status": last and last.answer["status"],
+        "made": last and last.made,
+        "asked": last and last.asked,
+        "revision": last and last.revision,
+    }
+
+
+def kept(question: Standing) -> Json:
+    """A standing question with its last answer, as `rag watch show` prints it."""
+    last = question.last
+    return {
+        **standing(question),
+        "change": last and last.change and change(last.change),
+        "answer": last and dict(last.answer),
+    }
+
+
+def outcome(one: Outcome) -> Json:
+    """What came of a standing question, as `rag watch run` prints it."""
+    return {
+        "id": one.standing.id,
+        "question": one.standing.question,
+        "state": one.state,
+        "reason": one.reason,
+        "change": one.change and change(one.change),
+        "answer": one.answer and dict(one.answer),
+    }
+
+
+def change(otherwise: Change) -> Json:
+    """What of the answer to a standing question is otherwise than at the last time."""
+    return {
+        "status_before": otherwise.status_before,
+        "status_now": otherwise.status_now,
+        "added": [_said(one) for one in otherwise.added],
+        "gone": [_said(one) for one in otherwise.gone],
+        "reworded": [_reworded(one) for one in otherwise.reworded],
+        "recited": [_reworded(one) for one in otherwise.recited],
+        "papers": [asdict(one) for one in otherwise.papers],
+        "causes": list(otherwise.causes),
+        "answer_differs": otherwise.answer_differs,
+    }
+
+
+def _said(one: Said) -> Json:
+    return {"text": one.text, "paper_ids": list(one.papers)}
+
+
+def _reworded(one: Reworded) -> Json:
+    return {"before": _said(one.before), "now": _said(one.now)}
 
 
 def failure(error: AskPapersError) -> Json:

@@ -282,7 +282,7 @@ def test_what_stands_in_another_paper_is_quoted_from_it(careful: Assistant) -> N
 
 
 def test_a_lower_rate_is_silent_more_often(seeds_config: Config) -> None:
-    question = "What success rate does DexDICE reach on the mobile-robot navigation task?"
+    question = "Does RankE need a GPU?"
     states = []
     for rate in (0.005, 1.0):
         config = seeds_config.model_copy(update={"max_wrong_rate": rate})

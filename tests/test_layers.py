@@ -61,7 +61,7 @@ ORDER = (
     "answering.phrases answering.disclosure answering.speech answering.hanzi "
     "answering.crosslingual answering.talk answering.kinds "
     "answering.conversation answering.referring answering.followed "
-    "answering.eliding answering.pronouns answering.following "
+    "answering.eliding answering.pronouns answering.narrowing answering.following "
     "answering.conditions "
     "answering.conflicts answering.forms answering.census answering.themes "
     "answering.signals answering.risk answering.confidence answering.missing "
@@ -71,7 +71,8 @@ ORDER = (
     "answering.reranking answering.finding answering.resolving "
     "answering.writing answering.smoothing answering.parts answering.served "
     "answering.helping answering.work answering.guarded answering.tabling "
-    "answering.comparing answering.tables answering.bench answering.screening answering.listing "
+    "answering.comparing answering.tables answering.asked_of answering.demands "
+    "answering.published answering.bench answering.screening answering.listing "
     "answering.summing answering.stances answering.survey answering.direct "
     "answering.dispatch answering.assistant answering "
     "replaying.record replaying.checking replaying.comparing replaying.settings replaying.replay "
@@ -79,18 +80,23 @@ ORDER = (
     "exporting.wording exporting.names exporting.references exporting.forms exporting.bibtex "
     "exporting.ris exporting.csl exporting.formatted exporting.markdown exporting.webpage "
     "exporting.formats exporting history.migrations history.file history.store history "
-    "llamaindex server display jsonform "
+    "watching.differing watching.store watching.outcome "
+    "llamaindex server display jsonform watching.running watching "
+    "mcpserver.schemas mcpserver.arguments mcpserver.texts mcpserver.toolbox mcpserver.standard "
+    "mcpserver.protocol mcpserver "
     "serving.passwords serving.users serving.lockout serving.sessions serving.access "
     "serving.limits serving.line serving.running serving.counter serving.faults serving.forms "
     "serving.remembered serving.completions serving.telling serving.answering serving.gate "
     "serving.login serving.shelf serving.routes serving.application serving "
-    "batch terminal_table terminal terminal_replay doctor exits "
+    "backup batch terminal_table terminal terminal_replay terminal_watch doctor exits "
     "flags cli_papers cli_models cli_prompts cli_reembed cli_tables cli_export cli_history "
-    "cli_replay cli_collection cli_chat cli_users cli_serve cli "
+    "cli_backup cli_replay cli_collection cli_chat cli_users cli_serve cli_mcp "
+    "cli_watch cli "
     "page.turns page.metering page.overhearing page.desk page.setting page.readers page.parts "
     "page.followups page.answers page.shelf page.talks page.stored page.asking page.downloads "
     "page.shown page.acting page.opinion page.ask "
     "page.benchview page.statusview page.compare page.lists page.status "
+    "page.watchview page.watching "
     "page.page page.mounting page"
 ).split()
 
@@ -109,6 +115,8 @@ OWNERS = {
     "pypdf": {"corpus.readers.pdfpages"},
     "llama_index": {"index.vectors.shelf", "index.vectors.stores", "llamaindex"},
     "ray": {"index.ray_driver"},
+    "mcp": {"mcpserver.protocol"},
+    "mcp_types": {"mcpserver.protocol"},
     "citeproc": {"exporting.formatted"},
     "pybtex": {"corpus.readers.bibentries"},
     "spellchecker": {"retrieval.lexicon"},

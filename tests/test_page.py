@@ -681,3 +681,29 @@ def test_leaving_stops_the_writing() -> None:
     next(progress), next(progress)
     cast("Any", progress).close()
     assert assistant.cut.is_set()
+
+
+# --- Standing questions --------------------------------------------------------------------
+
+
+def test_a_question_is_kept_asked_again_and_removed(visit: Visit) -> None:
+    page = visit.page
+    page.get_by_role("tab", name="Watch").click()
+    expect(page.locator("#watch-status")).to_contain_text("No question is kept yet.")
+    page.locator("#watch").get_by_label("Question", exact=True).fill(" ")
+    page.locator("#watch-add").click()
+    expect(page.locator("#watch-status")).to_contain_text("The question is empty.")
+    page.locator("#watch").get_by_label("Question", exact=True).fill(QUESTION)
+    page.locator("#watch-add").click()
+    kept = page.get_by_label(f"{QUESTION}: not asked yet")
+    expect(kept).to_be_visible()
+    page.locator("#watch-run").click()
+    result = page.locator("#watch-result")
+    expect(result).to_contain_text("Answered for the first time.", timeout=20_000)
+    expect(result).to_contain_text(CLAIM.rstrip("."))
+    page.locator("#watch-run").click()
+    expect(result).to_contain_text("Not asked: the index is as it was.", timeout=20_000)
+    page.get_by_label(re.compile(f"{re.escape(QUESTION)}: answered")).check()
+    page.locator("#watch-remove").click()
+    expect(page.locator("#watch-status")).to_contain_text("1 removed.")
+    expect(page.locator("#watch-kept input")).to_have_count(0)

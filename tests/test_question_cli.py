@@ -52,7 +52,7 @@ def test_json_tells_the_same_as_the_library(assistant: Assistant, seeds_config: 
         (("--since", "2030"), 0, "no paper passes the filter: year 2030 or later"),
         (("--author", "Nobody", "--venue", "Nowhere"), 0, "venue Nowhere, author Nobody"),
         (("--year", "soon"), 2, "'soon' is not a span of years"),
-        (("--since", "x"), 2, "is not a span of years"),
+        (("--since", "x"), 2, "is not a year"),
         (("-k", "0"), 2, "top_k = 0"),
         (("-k", "-3"), 2, "top_k = -3"),
     ],

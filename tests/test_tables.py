@@ -441,7 +441,7 @@ def test_extract_in_markdown_and_in_json(seeds_index: Path) -> None:
         (["compare", "RN-DPO", "RARe", "--json", "--format", "csv"], "--format and --json"),
         (["extract"], "rag extract needs a topic"),
         (["extract", "owls", "--all"], "--all takes no topic"),
-        (["extract", "--all", "--since", "x"], "is not a span of years"),
+        (["extract", "--all", "--since", "x"], "is not a year"),
         (["extract", " "], "empty"),
     ],
 )

@@ -12,7 +12,7 @@ from rag.answering.conversation import Conversation, names_paper
 from rag.answering.deciding import Decider
 from rag.answering.direct import answer_directly, evidence_for
 from rag.answering.disclosure import disclosure
-from rag.answering.dispatch import answer_by_kind
+from rag.answering.dispatch import UNFILTERED, answer_by_kind
 from rag.answering.events import Done, Event
 from rag.answering.exchange import Generator, silent
 from rag.answering.finding import Finder
@@ -211,6 +211,7 @@ class Assistant:
         question: str,
         *,
         conversation: Conversation | None = None,
+        filters: Sequence[Filter] = (),
         notify: Callable[[str], None] | None = None,
         stop: Stop | None = None,
     ) -> Iterator[Event]:
@@ -219,6 +220,7 @@ class Assistant:
         A question whether a person answers is answered first of all: that needs no index.
         `conversation` is what was asked and answered before: the question may go on about it,
         and its citation numbers go on. The next one has `conversation.after(answer)`.
+        `filters` say what papers must have beside what the question says.
 
         `notify` hears of waits as they begin, from within `next`; without it a wait becomes an
         event once it is over. `stop` ends the writing from another thread.
@@ -227,12 +229,15 @@ class Assistant:
             UsageError, IndexUnusable: as `search`.
             ModelError: the model could not be used, and nothing was written.
         """
-        yield from self._guarded.watch(self._answering(question, conversation, notify, stop))
+        yield from self._guarded.watch(
+            self._answering(question, conversation, filters, notify, stop)
+        )
 
     def _answering(
         self,
         question: str,
         conversation: Conversation | None,
+        filters: Sequence[Filter],
         notify: Callable[[str], None] | None,
         stop: Stop | None,
     ) -> Iterator[Event]:
@@ -246,9 +251,11 @@ class Assistant:
         before = conversation or Conversation()
         followed = self._resolver.resolve(asked.text, before, reading)
         understood, kind = Question(followed.text), kind_of(followed.text)
-        case = Case(understood, kind, followed.filters, reading, notify, before.numbers)
+        wanted, command = (*followed.filters, *filters), _command("ask", filters)
+        case = Case(understood, kind, wanted, reading, notify, before.numbers, command)
         # "Another paper about the same": of what, a list over the collection cannot know.
-        if not followed.without and (events := answer_by_kind(self._bench, case)):
+        own_form = not followed.without and not (filters and kind in UNFILTERED)
+        if own_form and (events := answer_by_kind(self._bench, case)):
             yield from in_conversation(events, asked.text, followed)
         else:
             directly = replace(case, typed=asked.text)
@@ -294,9 +301,7 @@ class Assistant:
     ) -> Case:
         asked = read_question(text, max_chars=self.config.max_question_chars)
         reading = Reading(notify or silent, stop or Stop())
-        command = "list" if kind == "list" else "survey"
-        if filters:  # which are not recorded, so that it cannot be made again
-            command += " with filters"
+        command = _command("list" if kind == "list" else "survey", filters)
         return Case(asked, kind, tuple(filters), reading, notify, command=command)
 
     def answer(self, question: str, *, conversation: Conversation | None = None) -> Answer:
@@ -375,6 +380,11 @@ class Assistant:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _command(name: str, filters: Sequence[Filter]) -> str:
+    """What an answer is made by; filters are not recorded, so that it cannot be made again."""
+    return f"{name} with filters" if filters else name
 
 
 def last_answer(events: Iterator[Event]) -> Answer:

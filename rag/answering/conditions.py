@@ -11,6 +11,11 @@ from rag.answering.phrases.questions import COURTESY, WORDS
 from rag.text import normalise
 
 _NOUNS = "|".join(WORDS[name] for name in ("papers", "arbeiten", "articulos", "travaux", "lunwen"))
+OTHER_LANGUAGES = re.compile(
+    r"^\W*(?:welche[rsn]?|wie viele|nenne|liste|gibt es|quels?|quelles?|combien|y a-t-il|que"
+    r"|cuales|cuant[oa]s|hay|existen|enumera|quais|quantos)\b|[\u0400-\u04ff\u3040-\u9fff]"
+)
+"""How a question for papers that is not in English begins, or the letters that it has."""
 _CJK = re.compile("[\u3400-\u9fff]")
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
+from rag.answering.talk import talk
 from rag.schema import Answer, Paper
 from rag.text import legible, normalise
 
@@ -79,10 +80,15 @@ class Conversation:
             elif message.get("role") == "assistant" and asked:
                 said = f"{said} {text}".strip()
         turns += [_spoken(asked, said)] if asked and said else []
-        return cls(tuple(turns[-KEPT:]))
+        return cls(tuple([turn for turn in turns if not talk(turn.question)][-KEPT:]))
 
     def after(self, answer: Answer) -> Self:
-        """The conversation once `answer` was given."""
+        """The conversation once `answer` was given; talk leaves it as it was.
+
+        "Thanks" is nothing that "and RISE?" could ask once more.
+        """
+        if answer.kind == "talk":
+            return self
         cited = tuple(citation.paper for citation in answer.citations)
         listed = cited or tuple(nearest.paper for nearest in answer.nearest)
         places = {c.paper.id: {(s.start, s.end) for s in c.sentences} for c in answer.citations}
@@ -185,6 +191,8 @@ def _subject(answer: Answer, listed: Sequence[Paper]) -> tuple[Paper, ...]:
 
     Where nothing was cited, only a paper that was asked about by name counts.
     """
+    if answer.kind in {"list", "count"} and answer.citations:
+        return tuple(listed)
     meant = set(_follow_up(answer).get("papers") or ())
     near = {nearest.paper.id: nearest.paper for nearest in answer.nearest}
     known = {**near, **{paper.id: paper for paper in listed}}

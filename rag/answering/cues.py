@@ -169,7 +169,8 @@ KNOWN: Mapping[str, Column] = {
         "code",
         "where code, data or models are available",
         _words(
-            r"code\b.{0,60}\b(?:available|released?|open|public)\b|github|project page"
+            r"code\b.{0,60}\b(?:available|released?|open|public|accessible|accessed|provided)\b|github"
+            r"|project page|(?:provide|share|publish|release)s? (?:\w+ ){0,3}code\b"
             r"|(?:we|will) (?:\w+ )?(?:release|open-?source)|(?:dataset|models?)\b.{0,40}"
             r"\b(?:released|available)|https?:"
         ),

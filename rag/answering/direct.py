@@ -5,24 +5,30 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from rag.answering.asked_of import speaking, untold
 from rag.answering.asking import Reading
 from rag.answering.bench import Bench, Case
 from rag.answering.conflicts import conflicting
-from rag.answering.conversation import Conversation
+from rag.answering.conversation import Conversation, short_name
 from rag.answering.events import Done, Event
 from rag.answering.facts import names
 from rag.answering.followed import Followed
 from rag.answering.helping import MOST_CLAIMS
+from rag.answering.missing import nearest_paper
+from rag.answering.narrowing import SHORTER
 from rag.answering.prompting import Labelled, label
+from rag.answering.published import What, asks_for, silent_on, told_of
 from rag.answering.resolving import unspoken
 from rag.answering.speech import writes_in
+from rag.answering.support import Judgement
 from rag.answering.work import Work
 from rag.answering.writing import Task
+from rag.index.browse import Filter
 from rag.retrieval.crowding import uncrowded
 from rag.retrieval.evidence import Chosen, choose
 from rag.retrieval.query import Question
 from rag.retrieval.search import Found
-from rag.schema import Paper
+from rag.schema import Evidence, Paper
 from rag.text import legible
 
 _SENTENCES = 20  # of each paper, from which those to read are chosen
@@ -32,11 +38,15 @@ def answer_directly(
     bench: Bench, case: Case, followed: Followed, before: Conversation
 ) -> Iterator[Event]:
     """Search, decide whether what was found answers, and have it written."""
-    found, chosen = evidence_for(bench, followed.searched, case.reading, followed, before)
+    wanted = (bench, followed.searched, case.reading, followed, before, case.filters)
+    found, chosen = evidence_for(*wanted)
     sentences = label([(hit.paper, evidence) for hit, evidence in chosen])
     decision = bench.decider.decide(found, sentences, case.reading, bench.config.persona)
     work = bench.work(case, found, decision, followed)
     yield from work.begin()
+    if what := asks_for(followed.text):
+        yield from from_its_record(bench, work, what, followed, found)
+        return
     if followed.absent or not (decision.answers or (followed.without and sentences)):
         yield work.abstain()
         return
@@ -45,13 +55,51 @@ def answer_directly(
     if both := conflicting(followed.text, sentences):
         yield from both_sides(work, case, both)
         return
+    if aspect := _aspect_missing(followed, found):
+        yield Done(replace(work.abstain().answer, missing=aspect))
+        return
+    sentences = list(speaking(followed.text, sentences))
     case.tell("reading the evidence")
     task = Task(
-        *("answer", followed.text, tuple(sentences), MOST_CLAIMS, case.reading.stop),
+        *("answer", followed.text, tuple(sentences)),
+        1 if followed.rule == SHORTER else MOST_CLAIMS,
+        case.reading.stop,
         bench.config.persona,
         writes_in(followed.text),
     )
     yield from work.write(task, case.kind)
+
+
+def _aspect_missing(followed: Followed, found: Found) -> str:
+    """What a question asks of a paper that it names and whose abstract does not speak of it."""
+    for hit in found.hits:
+        if thing := untold(followed.text, hit.paper):
+            return f"The abstract of {short_name(hit.paper)} does not mention “{thing}”."
+    return ""
+
+
+def from_its_record(
+    bench: Bench, work: Work, what: What, followed: Followed, found: Found
+) -> Iterator[Event]:
+    """By whom, when or where a paper was published, or that the collection does not give that."""
+    hit = nearest_paper(found)
+    papers = followed.papers[:1] or ((hit.paper,) if hit else ())
+    for paper in papers:
+        name = short_name(paper) or f"“{legible(paper.title)}”"
+        if (said := told_of(paper, what, name)) and paper.sentences:
+            first = paper.sentences[0]
+            shown = Evidence(paper.id, 0, first.text, first.start, first.end, 0.0)
+            judged = Judgement(
+                "supported", "the record of the paper says it, not its abstract", 1.0
+            )
+            yield from work.state(said, [(paper, shown)], judged)
+            yield Done(work.finish())
+            return
+        with bench.reader.state() as state:
+            silent = silent_on(state.snapshot, what, name)
+        yield Done(replace(work.abstain().answer, missing=silent))
+        return
+    yield work.abstain()
 
 
 def evidence_for(
@@ -60,14 +108,18 @@ def evidence_for(
     reading: Reading,
     followed: Followed,
     before: Conversation | None = None,
+    filters: Sequence[Filter] = (),
 ) -> tuple[Found, list[Chosen]]:
-    """What is found for a question, and the sentences to answer from, most wanted first."""
+    """What is found for a question, and the sentences to answer from, most wanted first.
+
+    `filters` are those of the case, which has those of `followed` among them.
+    """
     found = bench.finder.find(
         asked,
         bench.config.top_k + len(followed.without),
         reading,
         sentences=_SENTENCES,
-        filters=followed.filters,
+        filters=filters,
     )
     found = replace(found, hits=tuple(unspoken(found.hits, followed, before)))
     return found, choose(uncrowded(found.hits), found.vectors, bench.budget)

@@ -15,6 +15,9 @@ from rag.answering.tables import Tables
 from rag.answering.talk import talk
 from rag.schema import Kind
 
+UNFILTERED: frozenset[Kind] = frozenset({"comparison", "agreement"})
+"""Kinds whose answerers look at the whole collection, whatever filters were given."""
+
 
 def answer_by_kind(bench: Bench, case: Case) -> Iterator[Event] | None:
     """The events of an answer in the form of its kind; None: it is answered as a fact."""

@@ -78,7 +78,7 @@ _ABOUT = re.compile(
 )
 _PREPOSITION = re.compile(
     r"^(?:(?P<prep>on|in|for|with|at|of|against|over|to|under|without|using|by|from|than)\s+)?"
-    r"(?:the\s+)?(?P<thing>.+)$",
+    r"(?:(?:the|its|their)\s+)?(?P<thing>.+)$",
     re.IGNORECASE,
 )
 _MOST_WORDS = 7

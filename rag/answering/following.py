@@ -14,6 +14,7 @@ from dataclasses import replace
 from rag.answering.conversation import Conversation
 from rag.answering.eliding import affirmed, asked_of, bare, elliptic, is_question
 from rag.answering.followed import Followed, Names, Rule
+from rag.answering.narrowing import among, shortened
 from rag.answering.pronouns import another, pointing, pronoun, topicless
 
 
@@ -58,8 +59,10 @@ def _corrected(question: str, conversation: Conversation, names: Names) -> Follo
 _RULES: tuple[Rule, ...] = (
     affirmed,
     bare,
+    shortened,
     _corrected,
     elliptic,
+    among,
     pointing,
     another,
     pronoun,

@@ -42,7 +42,9 @@ _HOW_MANY = re.compile(
     re.IGNORECASE,
 )
 _WORD = re.compile(r"[$\\~≈]*\d[\d.,]*\d?(?:\\?%)?[kKM]?\$?|[^\s,;:()]+")
-_NUMBER = re.compile(r"^[$\\~≈]*\d")
+_NUMBER = re.compile(
+    r"^(?:[$\\~≈]*\d|(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty)$)", re.I
+)
 _PERCENT = re.compile(r"\$?\d[\d.,]*\s?(?:\\?%|percent)\$?")
 
 

@@ -12,11 +12,14 @@ from itertools import islice
 from rag.answering.abstention import REFUSAL
 from rag.answering.bench import Bench, Case
 from rag.answering.census import Checked, Yardstick, alternatives, best_of
-from rag.answering.conditions import Condition, condition_of
+from rag.answering.conditions import OTHER_LANGUAGES, Condition, condition_of
+from rag.answering.demands import Demand, demand_of
 from rag.answering.events import Done, Event
 from rag.answering.parts import choice_of
 from rag.answering.prompting import name_of
+from rag.answering.published import unrecorded
 from rag.answering.screening import screen
+from rag.answering.speech import is_english
 from rag.answering.work import Work
 from rag.index.browse import Filter
 from rag.retrieval.query import Query, Question
@@ -33,7 +36,8 @@ _SCREENED_BY_SERVER = 24
 class Listed:
     """The papers that meet a condition, those that may, and how many were checked for it.
 
-    `number` is how many meet it, where not all of them are held here.
+    `number` is how many meet it, where not all of them are held here. `demand` is what a sentence
+    must say beside the condition's words, `unjudged` what no paper's record can tell.
     """
 
     condition: Condition
@@ -42,6 +46,8 @@ class Listed:
     open: tuple[Checked, ...]
     coverage: Coverage
     number: int
+    demand: Demand | None = None
+    unjudged: str = ""
 
 
 def list_papers(bench: Bench, case: Case) -> Iterator[Event]:
@@ -65,10 +71,47 @@ def census(bench: Bench, case: Case) -> Listed:
     the coverage says so.
     """
     read = bench.finder.find(case.question, 1, case.reading, filters=case.filters)
-    condition = _without_names(condition_of(read.query.text), read.query)
+    with bench.reader.state() as state:
+        text, unjudged = unrecorded(read.query.text, state.snapshot)
+    condition = _without_names(condition_of(text), read.query)
     if not terms(condition.text):
-        return _all(bench, condition, read)
-    return _checked(bench, condition, read.query.filters)
+        return _nothing_left(bench, read, unjudged) if unjudged else _all(bench, condition, read)
+    listed = _checked(bench, condition, read.query.filters)
+    return _demanding(bench, replace(listed, unjudged=unjudged), demand_of(text), read.query)
+
+
+def _nothing_left(bench: Bench, read: Found, unjudged: str) -> Listed:
+    """What is left where only the papers' records could tell, and they do not."""
+    with bench.reader.state() as state:
+        coverage = Coverage(0, state.snapshot.size())
+    return Listed(Condition("", False), read, (), (), coverage, 0, unjudged=unjudged)
+
+
+def _demanding(bench: Bench, listed: Listed, demand: Demand | None, query: Query) -> Listed:
+    """The list with the papers of which a sentence meets the demand; a model may judge others."""
+    if demand is None:
+        return listed
+    rest = _without_names(condition_of(demand.rest), query)
+    held = {one.hit.paper.id: one for one in (*listed.papers, *listed.open)}
+    also = _checks(bench, rest, listed.found) if terms(rest.text) else []
+    able = {one.hit.paper.id for one in also if one.meets} if also else None
+    met = [
+        said
+        for hit in listed.found.hits
+        if (able is None or hit.paper.id in able)
+        and (said := _said_to_meet(hit, demand, held.get(hit.paper.id)))
+    ]
+    taken = {one.hit.paper.id for one in met}
+    left = tuple(one for key, one in held.items() if key not in taken)
+    return replace(listed, papers=tuple(met), open=left, number=len(met), demand=demand)
+
+
+def _said_to_meet(hit: Hit, demand: Demand, held: Checked | None) -> Checked | None:
+    """The paper with its sentence that meets the demand, or that denies the condition's words."""
+    for item in sorted(hit.evidence, key=lambda item: -item.score):
+        if demand.met_by(item.text):
+            return Checked(hit, item, item.score, True)
+    return held if demand.is_denial and held is not None and held.meets else None
 
 
 def census_of(bench: Bench, case: Case, condition: Condition) -> Listed:
@@ -171,13 +214,37 @@ def told(coverage: Coverage) -> str:
     return f"checked {coverage.checked:,} of {coverage.total:,} abstracts"
 
 
+def _not_found(question: str, listed: Listed) -> tuple[str, str]:
+    """What is missing, and why nothing is listed: "none" is said only where that is so."""
+    if listed.unjudged and not listed.condition.text:
+        return listed.unjudged, f"{listed.unjudged}, so that this cannot be judged."
+    if listed.demand:
+        said = f"No abstract states {listed.demand.told} ({told(listed.coverage)})"
+        return listed.demand.told, f"{said}; those that are silent on it are left open."
+    missing, checked = f"a paper{_sought(listed)}", told(listed.coverage)
+    if not is_english(question) or OTHER_LANGUAGES.search(normalise(question)):
+        return missing, (
+            f"The abstracts are in English and were not compared in meaning: no paper has the words"
+            f" “{listed.condition.text}” ({checked}). Ask in English, or with a model."
+        )
+    return missing, f"No paper was{_sought(listed)} ({checked})."
+
+
+def _left_open(listed: Listed) -> Iterator[str]:
+    """What a reader should know of the papers that are not listed, and of those that are."""
+    if listed.unjudged and listed.condition.text:
+        yield f"{listed.unjudged}: that was not judged"
+    if listed.demand and listed.papers and not listed.demand.act:
+        yield "papers whose abstracts are silent on it are not counted"
+
+
 def _done(work: Work, case: Case, listed: Listed, note: str) -> Done:
     answer = work.finish()
     text, missing = answer.text, answer.missing
     if not listed.papers:
-        missing = f"a paper{_sought(listed)}"
-        text = f"{REFUSAL} No paper was{_sought(listed)} ({told(listed.coverage)})."
-    notes = "; ".join(filter(None, (answer.note, note)))
+        missing, said = _not_found(case.question.text, listed)
+        text = f"{REFUSAL} {said}"
+    notes = "; ".join(filter(None, (answer.note, note, *_left_open(listed))))
     return Done(
         replace(
             answer,

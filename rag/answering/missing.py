@@ -19,6 +19,7 @@ _MOST = 4  # phrases that are told
 _OWNERS = 2  # papers that have what belongs to one of them
 _TITLE_CHARS = 80
 _WORD = re.compile(r"[^\W_]+(?:[-.'’/][^\W_]+)*")
+_OTHER_LETTERS = re.compile("[\u0400-\u04ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _ASKING = frozenset(
     "many much large long often big far well use used using give given get got take taken make "
     "made come came call called report reported obtain reach does compare relative tell say "
@@ -55,6 +56,8 @@ def missing(found: Found, premises: Sequence[Premise] = ()) -> str:
     hit = nearest_paper(found)
     if hit is None:
         return "No paper of the collection comes near the question."
+    if _OTHER_LETTERS.search(found.question.text):
+        return " ".join([f"The nearest paper is {_named(hit.paper)}.", *_elsewhere(premises)])
     about = f"The abstract of {_named(hit.paper)}"
     phrases = _phrases(found.question.text, whole(hit))
     if not phrases:
@@ -81,7 +84,8 @@ def premises(found: Found) -> tuple[Premise, ...]:
     """The names and numbers that the paper asked about lacks, and another that was found has.
 
     Only where the question has some of the paper's own, else nothing is mixed up; and not what
-    many papers have, such as LLM, nor what another paper is called: the question asks of both.
+    many papers have, such as LLM, nor a word in capitals alone, nor what another paper is called:
+    the question asks of both.
     """
     marks = marks_of(found.question.text)
     hit = nearest_paper(found)
@@ -98,7 +102,8 @@ def premises(found: Found) -> tuple[Premise, ...]:
 def _place(mark: str, hits: Iterable[Hit]) -> Premise | None:
     having = [hit.paper for hit in hits if not lacking([mark], hit.paper.text)]
     called = (set(terms(short_name(paper))) for paper in having)
-    if not 1 <= len(having) <= _OWNERS or set(terms(mark)) in called:
+    shouted = mark.isalpha() and mark.isupper()  # SELECT and GPU are words of anybody's
+    if shouted or not 1 <= len(having) <= _OWNERS or set(terms(mark)) in called:
         return None
     paper = having[0]
     for index, said in enumerate(paper.sentences):

@@ -56,6 +56,12 @@ _ANOTHER = re.compile(
     r"|\b(?:anything|anyone) else\b",
     re.IGNORECASE,
 )
+_BESIDE = re.compile(
+    r"\bcompar\w* (?:it|them|that) (?:with|to|against)\b"
+    r"|\b(?:it|they|them) (?:and|versus|vs\.?|or)\b"
+    r"|\bdiffer\w*\b.{0,20}\bfrom\b",
+    re.IGNORECASE,
+)
 _ALIKE = re.compile(r"\b(?:same|similar|related|alike|like (?:it|this|that)|this|that)\b", re.I)
 
 
@@ -109,7 +115,7 @@ def pronoun(question: str, conversation: Conversation, names: Names) -> Followed
     text = _named(question, conversation.subject)
     papers = conversation.subject
     others = [paper for one in _names_others(question, conversation) if (paper := names(one))]
-    if others and not strong and not _is_inverted(before):
+    if others and not strong and not _is_inverted(before) and not _BESIDE.search(question):
         return None
     papers = (*papers, *(paper for paper in others if paper not in papers))
     sure = strong or not inside or _is_inverted(before)

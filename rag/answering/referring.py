@@ -58,9 +58,11 @@ _NUMBERED = re.compile(
 _BOTH = re.compile(
     rf"\b(?:both(?: of (?:them|these|those)| {_HEAD})?|(?:the|these|those) (?:two|three"
     rf"|four)(?: {_HEAD})?+"
-    rf"|(?:all|each|either|which|any|neither) of (?:them|these|those)(?: {_HEAD})?"
+    r"|(?:all|each|either|which(?: ones?)?|any|neither) of "
+    rf"(?P<them>(?:them|these|those)(?: {_HEAD})?)"
     rf"|(?:these|those) (?:papers|studies|works|articles|abstracts|methods|approaches|models)"
-    r"|they differ|each other)\b(?! (?:to|of|for|on|in|that|which|from|by|with)\b)",
+    r"|they(?= (?:differ|compare)\b)|each other)\b"
+    r"(?! (?:to|of|for|on|in|that|which|from|by|with)\b)",
     re.IGNORECASE,
 )
 _ITEM = r"[A-Z][\w+./-]*(?: [A-Z0-9][\w+./-]*){0,3}"
@@ -166,7 +168,8 @@ def _both(question: str, conversation: Conversation) -> Meant | None:
         spoken = {p.id: p for turn in conversation.turns for p in turn.subject}
         listed = tuple(spoken.values())[-2:] if len(spoken) > 1 else listed
         subject = listed
-    return Meant(*match.span(), subject) if len(subject) > 1 else None
+    start = match.start("them") if match["them"] else match.start()  # "which of" stays
+    return Meant(start, match.end(), subject) if len(subject) > 1 else None
 
 
 def _at(things: Sequence[Thing], place: int) -> Thing | None:

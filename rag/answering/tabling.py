@@ -39,6 +39,11 @@ def compared(state: IndexState, references: Sequence[str]) -> list[Paper]:
     papers = list({paper.id: paper for paper in found}.values())
     if not FEWEST <= len(papers) <= MOST:
         named = "1 paper is" if len(papers) == 1 else f"{len(papers)} papers are"
+        if len(papers) < len(references):
+            named = f"Only {named}"
+            cause = f"{' and '.join(references)} name the same"
+            remedy = f"Name {FEWEST} to {MOST} different ones."
+            raise UsageError(f"{named} named to compare", cause=cause, remedy=remedy)
         remedy = f"Name {FEWEST} to {MOST} different ones."
         raise UsageError(f"{named} named to compare", remedy=remedy)
     return papers

@@ -1,15 +1,15 @@
-"""The SQLite file behind conversations: opened, created, and its faults told in one line."""
+"""The SQLite file behind what is kept: opened, created, and its faults told in one line."""
 
 from __future__ import annotations
 
 import fcntl
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 
 from rag.errors import HistoryUnusable, ResourceError
-from rag.history.migrations import NewerFormat, migrate
+from rag.history.migrations import CHANGES, Change, NewerFormat, migrate
 from rag.index.disk import sync, with_space
 
 _BUSY_SECONDS = 8.0
@@ -19,15 +19,20 @@ _DISK_FAULTS = ("SQLITE_FULL", "SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_IOE
 class ConversationFile:
     """One file. A connection is opened for each use, so any thread and process may use it."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(
+        self, path: Path, changes: Sequence[Change] = CHANGES, holds: str = "conversations"
+    ) -> None:
+        """`changes` make its format; `holds` says what is in it, where that cannot be read."""
         self.path = path
+        self._changes = changes
+        self._holds = holds
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
         """One state of the file; where there is none it is empty, and none is made."""
         with (
             self._translated(),
-            closing(self._readable() if self.path.exists() else _empty()) as it,
+            closing(self._readable() if self.path.exists() else self._empty()) as it,
         ):
             it.execute("BEGIN")
             yield it
@@ -61,7 +66,7 @@ class ConversationFile:
         try:
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA secure_delete = ON")
-            migrate(connection)
+            migrate(connection, self._changes)
             connection.execute("PRAGMA foreign_keys = ON")
         except BaseException:
             connection.close()
@@ -82,10 +87,15 @@ class ConversationFile:
             with closing(_connected(temporary)) as connection:
                 temporary.chmod(0o600)  # questions are private
                 connection.execute("PRAGMA journal_mode = WAL")
-                migrate(connection)
+                migrate(connection, self._changes)
             sync(temporary)
             temporary.replace(self.path)
             sync(self.path.parent)
+
+    def _empty(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(":memory:", isolation_level=None)
+        migrate(connection, self._changes)
+        return connection
 
     def _clear(self) -> None:
         """Remove what a killed run has left, and the log of a file that was moved away."""
@@ -121,14 +131,14 @@ class ConversationFile:
                 remedy="Close that program and try again.",
             )
         return HistoryUnusable(
-            f"{self.path} holds no conversations that can be read",
+            f"{self.path} holds no {self._holds} that can be read",
             cause=str(error),
             remedy="Move it away: a new one is begun.",
         )
 
     def _no_room(self, cause: str) -> ResourceError:
         return ResourceError(
-            f"The conversations in {self.path} cannot be read or written",
+            f"The {self._holds} in {self.path} cannot be read or written",
             cause=with_space(cause, self.path.parent),
             remedy="Check the disk space and the permissions, or use --data-dir.",
         )
@@ -136,9 +146,3 @@ class ConversationFile:
 
 def _connected(path: Path) -> sqlite3.Connection:
     return sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)
-
-
-def _empty() -> sqlite3.Connection:
-    connection = sqlite3.connect(":memory:", isolation_level=None)
-    migrate(connection)
-    return connection

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 from rag.errors import UsageError
 from rag.index import lexical
@@ -103,6 +104,8 @@ def years_of(text: str) -> tuple[int, int]:
         raise UsageError(
             f"{text!r} is not a span of years", remedy="Write 2020, 2020-2024, 2020- or -2024."
         )
+    if match[2] and match[1] and match[3] and int(match[1]) > int(match[3]):
+        raise UsageError(f"{text!r} ends before it begins", remedy=f"Write {match[3]}-{match[1]}.")
     if match[2]:
         return int(match[1] or 0), int(match[3] or 9999)
     return int(match[1] or match[3]), int(match[1] or match[3])
@@ -120,8 +123,15 @@ def filters_of(
     """The filters that were asked for one by one; a paper must pass all.
 
     Raises:
-        UsageError: a year is none.
+        UsageError: a year is none, or none can pass.
     """
+    for name, given in (("since", since), ("until", until)):
+        if given and not re.fullmatch(r"\d{4}", given.strip()):
+            raise UsageError(f"{given!r} is not a year", remedy=f"Write --{name} 2020.")
+    if since and until and int(since) > int(until):
+        raise UsageError(
+            f"No year is since {since.strip()} and until {until.strip()}", remedy="Swap the two."
+        )
     spans = (year, f"{since}-" if since else "", f"-{until}" if until else "")
     named = Filter(venue=venue, author=author, source=source)
     years = [Filter(years=years_of(span)) for span in spans if span]
@@ -170,6 +180,14 @@ def has_years(snapshot: Snapshot) -> bool:
     """Whether the collection says of any paper when it was published."""
     row = snapshot.connection.execute(
         "SELECT 1 FROM papers WHERE json_extract(meta, '$.year') IS NOT NULL LIMIT 1"
+    ).fetchone()
+    return row is not None
+
+
+def gives(snapshot: Snapshot, what: Literal["authors", "venue", "year"]) -> bool:
+    """Whether the collection has that of any paper."""
+    row = snapshot.connection.execute(
+        f"SELECT 1 FROM papers WHERE json_extract(meta, '$.{what}') NOT IN ('', '[]') LIMIT 1"
     ).fetchone()
     return row is not None
 

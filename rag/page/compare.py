@@ -22,7 +22,7 @@ from rag.errors import AskPapersError
 from rag.page import benchview
 from rag.page.overhearing import Readers, Step
 from rag.page.parts import HIDDEN, delimiters
-from rag.page.readers import owner
+from rag.page.readers import user_of
 from rag.page.setting import Setting
 from rag.page.turns import Turn
 from rag.schema import Answer, Paper
@@ -126,7 +126,7 @@ class Comparing:
             events = self._assistant.tables.compare(chosen, ",".join(columns), reading)
             return self._meter.heard(reader, title, events)
 
-        for step in self._readers.work(reader, "reading", make, owner(request)):
+        for step in self._readers.work(reader, "reading", make, user_of(request)):
             yield _update(step)
 
     def stop(self, request: gr.Request) -> None:

@@ -20,7 +20,7 @@ from rag.index.browse import Filter, filters_of
 from rag.page import benchview
 from rag.page.overhearing import Make, Readers, Step
 from rag.page.parts import HIDDEN, delimiters
-from rag.page.readers import owner
+from rag.page.readers import user_of
 from rag.page.setting import Setting
 from rag.schema import Answer, Kind
 
@@ -82,7 +82,7 @@ class Listing:
         reader = str(request.session_hash)
         metered = partial(self._metered, reader, asked, make)
         begun = "checking every paper"
-        for step in self._readers.work(reader, begun, metered, owner(request)):
+        for step in self._readers.work(reader, begun, metered, user_of(request)):
             yield _update(step)
 
     def narrow(self, answer: Answer | None, words: str) -> list[Any]:

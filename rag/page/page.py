@@ -6,7 +6,7 @@ import gradio as gr
 
 from rag import display
 from rag.answering.assistant import Assistant
-from rag.page import ask, compare, lists, status
+from rag.page import ask, compare, lists, status, watching
 from rag.page.parts import HIDDEN
 from rag.page.setting import Other, Setting
 
@@ -29,6 +29,8 @@ def build(setting: Setting, others: Sequence[Other] = ()) -> gr.Blocks:
             for name, fill in others:
                 with gr.Tab(name, id=name.lower()) as tab:
                     fill(setting, tab)
+            with gr.Tab("Watch", id="watch") as tab:
+                watching.build(setting, tab)
             with gr.Tab("Status", id="status") as tab:
                 status.build(setting, tab)
         page.load(lambda: _header(setting.assistant), None, about, queue=False, **HIDDEN)

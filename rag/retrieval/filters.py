@@ -85,13 +85,14 @@ def _take(query: Query, told: Told) -> Query:
 
 
 def _years(text: str, snapshot: Snapshot) -> Told | None:
-    told = next(_told_years(text), None)
+    told = next(told_years(text), None)
     if told is None or not has_years(snapshot):
         return None
     return replace(told, papers=passing(snapshot, told.wanted))
 
 
-def _told_years(text: str) -> Iterator[Told]:
+def told_years(text: str) -> Iterator[Told]:
+    """The spans of years that a text names, each where it stands."""
     for pattern, years in _PATTERNS:
         for match in pattern.finditer(text):
             span = years(*(int(year) for year in match.groups()))
