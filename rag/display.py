@@ -1,4 +1,4 @@
-"""Answers and papers as HTML that is ours alone.
+"""Text of papers, models and readers as HTML that is ours alone.
 
 Papers, models and readers are untrusted: whatever they wrote is escaped, and every tag in the
 result was written here. There is no line break in it, so that no Markdown is read into it. Maths
@@ -10,13 +10,9 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable
 
-from rag.answering.conversation import Conversation, asked_of
-from rag.answering.events import CitationAdded, ClaimMade, Done, Event, Heading
-from rag.answering.tableform import NOT_STATED
-from rag.schema import COUNTING, Answer, Citation, Claim, Paper, Section, Sentence, Table
+from rag.schema import Sentence
 from rag.text import MATHS, is_money, plain, printable
 
 INLINE_MATHS = ("\ue000", "\ue001")
@@ -40,55 +36,6 @@ _STRONG = re.compile(r"(?<![\w*])(\*\*|__)(?=\S)([^*\n]{1,400}?)(?<=\S)\1(?![\w*
 _EMPHASIS = re.compile(r"(?<![\w*])([*_])(?=\S)([^*_\n]{1,400}?)(?<=\S)\1(?![\w*])")
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """A question and what has come of its answer so far. `number` counts a conversation's turns.
-
-    `answer` is there once the answer is complete, `failure` where there will be none. `spoken` is
-    the conversation that the next question goes on about: this turn is in it once it is answered.
-    """
-
-    number: int
-    question: str
-    claims: tuple[Claim, ...] = ()
-    citations: tuple[Citation, ...] = ()
-    answer: Answer | None = None
-    failure: str = ""
-    stopped: bool = False
-    sections: tuple[Section, ...] = ()
-    spoken: Conversation = field(default_factory=Conversation)
-
-    def after(self, event: Event) -> Turn:
-        """The turn once `event` has happened."""
-        if isinstance(event, ClaimMade):
-            return replace(self, claims=(*self.claims, event.claim))
-        if isinstance(event, Heading):
-            section = Section(event.title, len(self.claims))
-            return replace(self, sections=(*self.sections, section))
-        if isinstance(event, CitationAdded):
-            return replace(self, citations=_with(self.citations, event.citation))
-        if isinstance(event, Done):
-            answer = event.answer
-            return replace(
-                self,
-                claims=answer.claims,
-                citations=answer.citations,
-                sections=answer.sections,
-                answer=answer,
-                spoken=self.spoken.after(answer),
-            )
-        return self
-
-
-def _with(citations: Sequence[Citation], new: Citation) -> tuple[Citation, ...]:
-    """A citation takes the place of the one with its number."""
-    numbered = {citation.number: citation for citation in citations} | {new.number: new}
-    return tuple(numbered[number] for number in sorted(numbered))
-
-
-# --- Text ----------------------------------------------------------------------------------
-
-
 def inline(text: str) -> str:
     """Running text: maths kept for KaTeX, emphasis as emphasis, LaTeX's commands undone."""
     text = _OURS.sub("", printable(text.replace("\n", " ")))
@@ -100,16 +47,32 @@ def inline(text: str) -> str:
     return "".join([*pieces, _prose(text[end:])])
 
 
-def highlighted(text: str, spans: Iterable[Sentence]) -> str:
-    """`text` with `<mark>` around its parts at the offsets of `spans`."""
+def highlighted(text: str, spans: Iterable[Sentence], name: str = "") -> str:
+    """`text` with `<mark>` around its parts at the offsets of `spans`.
+
+    With a name each mark has an id, the name and the offset at which its span begins.
+    """
     pieces: list[str] = []
     end = 0
     for span in sorted(spans, key=lambda span: span.start):
         start = max(span.start, end)
         if start < span.end <= len(text):
-            pieces += [inline(text[end:start]), f"<mark>{inline(text[start : span.end])}</mark>"]
+            mark = f'<mark id="{name}-{span.start}">' if name else "<mark>"
+            pieces += [inline(text[end:start]), f"{mark}{inline(text[start : span.end])}</mark>"]
             end = span.end
     return "".join([*pieces, inline(text[end:])])
+
+
+def as_typed(text: str) -> str:
+    """Text that nothing is read into, its line breaks kept."""
+    lines = _OURS.sub("", text.replace("\r\n", "\n")).split("\n")
+    return "<br>".join(_escaped(printable(line)) for line in lines)
+
+
+def short(text: str, most: int = 80) -> str:
+    """The beginning of a text, on one line."""
+    line = " ".join(text.split())
+    return line if len(line) <= most else f"{line[:most].rstrip()}…"
 
 
 def _prose(text: str) -> str:
@@ -162,169 +125,3 @@ def _nesting(text: str) -> int:
 def _escaped(text: str) -> str:
     """Escaped, and without the sign that gradio's own placeholders for maths begin with."""
     return html.escape(text).replace("%", "&#37;")
-
-
-# --- An answer -----------------------------------------------------------------------------
-
-
-def conversation(turns: Sequence[Turn]) -> str:
-    """Questions and answers, one block of HTML each, with an empty line between them."""
-    gone = turns[0].number - 1 if turns else 0
-    first = [f'<p class="gone">{gone} earlier questions are no longer shown.</p>'] if gone else []
-    return "\n\n".join([*first, *map(_turn, turns)])
-
-
-def _turn(turn: Turn) -> str:
-    table = turn.answer.table if turn.answer and turn.claims else None
-    parts = [_table(table, turn.number)] if table else _claims(turn)
-    if turn.answer is not None:
-        parts += _rest(turn.answer, turn.number)
-    if turn.failure:
-        parts.append(f'<p class="failure">{as_typed(turn.failure)}</p>')
-    if turn.stopped:
-        parts.append('<p class="stopped">Stopped.</p>')
-    return (
-        f'<section class="turn">'
-        f'<h2 class="asked">{as_typed(turn.question)}</h2>{_understood(turn)}{"".join(parts)}'
-        f"</section>"
-    )
-
-
-def _claims(turn: Turn) -> list[str]:
-    """The claims in order, each behind the titles that begin at it."""
-    titles: dict[int, list[str]] = {}
-    for section in turn.sections:
-        title = f'<h3 class="part">{inline(section.title)}</h3>'
-        titles.setdefault(section.first, []).append(title)
-    parts: list[str] = []
-    for place, claim in enumerate(turn.claims):
-        said = f'<p class="claim">{_said(claim, turn.number)}</p>'
-        parts += [*titles.get(place, []), said]
-    return parts
-
-
-def _understood(turn: Turn) -> str:
-    """How a follow-up was understood, so that its reader can correct it."""
-    asked = asked_of(turn.answer) if turn.answer else turn.question
-    if turn.answer is None or asked == turn.answer.question:
-        return ""
-    return f'<p class="note">Understood as: {as_typed(asked)}</p>'
-
-
-def as_typed(text: str) -> str:
-    """Text that nothing is read into, its line breaks kept."""
-    lines = _OURS.sub("", text.replace("\r\n", "\n")).split("\n")
-    return "<br>".join(_escaped(printable(line)) for line in lines)
-
-
-def _table(table: Table, turn: int) -> str:
-    heads = "".join(f"<th>{as_typed(name)}</th>" for name in ("paper", *table.columns))
-    rows = "".join(
-        f"<tr><th>{_title(row.paper)}</th>"
-        + "".join(f"<td>{_said(cell, turn) if cell else NOT_STATED}</td>" for cell in row.cells)
-        + "</tr>"
-        for row in table.rows
-    )
-    return f'<div class="table"><table><tr>{heads}</tr>{rows}</table></div>'
-
-
-def _said(claim: Claim, turn: int) -> str:
-    """The words of a claim and behind them its citations."""
-    links = "".join(
-        f'<a href="#source-{turn}-{number}">[{number}]</a>' for number in claim.citations
-    )
-    cites = f'<sup class="cites">{links}</sup>' if links else ""
-    partly = (
-        ' <span class="partly" title="The cited sentence supports a part of this claim">'
-        "partly supported</span>"
-        if claim.verdict == "partly"
-        else ""
-    )
-    return f"{inline(claim.text)}{cites}{partly}"
-
-
-def _rest(result: Answer, turn: int) -> list[str]:
-    parts: list[str] = []
-    if not result.claims or result.status == "abstained":
-        kind = "refusal" if result.status == "abstained" else "claim"
-        parts.append(f'<p class="{kind}">{inline(result.text)}</p>')
-    if result.missing and result.kind not in COUNTING:
-        parts.append(f'<p class="missing">{inline(result.missing)}</p>')
-    if result.note:
-        parts.append(f'<p class="note">Note: {as_typed(result.note.rstrip("."))}.</p>')
-    if result.dropped:
-        items = "".join(
-            f"<li>{inline(dropped.text)} <span>({as_typed(dropped.reason)})</span></li>"
-            for dropped in result.dropped
-        )
-        count = f"{len(result.dropped)} claim{'s' if len(result.dropped) > 1 else ''}"
-        parts.append(
-            f'<details class="dropped"><summary>{count} left out</summary>'
-            f"<ul>{items}</ul></details>"
-        )
-    if result.status == "abstained" and result.nearest:
-        items = "".join(
-            f'<li><a href="#nearest-{turn}-{rank}">{_title(nearest.paper)}</a> '
-            f"{_place(nearest.paper)}</li>"
-            for rank, nearest in enumerate(result.nearest, start=1)
-        )
-        parts.append(f'<div class="nearest"><p>Nearest papers</p><ul>{items}</ul></div>')
-    return parts
-
-
-# --- Sources -------------------------------------------------------------------------------
-
-
-def sources(turns: Sequence[Turn]) -> str:
-    """The papers behind the last answer and, folded, those behind the answers before it."""
-    if not turns:
-        return '<p class="empty">The abstracts that an answer relies on will stand here.</p>'
-    cards = _cards(turns[-1]) or '<p class="empty">Nothing is cited yet.</p>'
-    folded = "".join(
-        f'<details class="earlier"><summary>{as_typed(_short(turn.question))}</summary>'
-        f"{earlier}</details>"
-        for turn in reversed(turns[:-1])
-        if (earlier := _cards(turn))
-    )
-    return f'<div class="sources">{cards}{folded}</div>'
-
-
-def _cards(turn: Turn) -> str:
-    cards = [
-        _card(f"source-{turn.number}-{c.number}", str(c.number), c.paper, c.sentences)
-        for c in turn.citations
-    ]
-    if turn.answer is not None and turn.answer.status == "abstained":
-        cards += [
-            _card(f"nearest-{turn.number}-{rank}", "", nearest.paper, ())
-            for rank, nearest in enumerate(turn.answer.nearest, start=1)
-        ]
-    return "".join(cards)
-
-
-def _card(anchor: str, number: str, paper: Paper, cited: Sequence[Sentence]) -> str:
-    label = f'<span class="number">{number}</span>' if number else ""
-    derived = (
-        ' <span class="derived" title="The source gives no title">'
-        "title derived from the abstract</span>"
-        if paper.title_derived
-        else ""
-    )
-    return (
-        f'<article class="source" id="{anchor}"><h3>{label}{_title(paper)}</h3>'
-        f'<p class="about">{_place(paper)}{derived}</p>'
-        f'<p class="abstract">{highlighted(paper.text, cited)}</p></article>'
-    )
-
-
-def _title(paper: Paper) -> str:
-    return inline(paper.title)
-
-
-def _place(paper: Paper) -> str:
-    return f'<span class="place">{as_typed(f"{paper.source}:{paper.ordinal}")}</span>'
-
-
-def _short(text: str, most: int = 80) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= most else f"{line[:most].rstrip()}…"

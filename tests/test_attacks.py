@@ -25,7 +25,8 @@ from rag.answering.replies import Draft
 from rag.answering.smoothing import Smoothing, disturbed, is_adversarial, majority
 from rag.answering.support import judge
 from rag.answering.unlinked import without_foreign, without_links
-from rag.display import Turn, conversation
+from rag.page.answers import conversation
+from rag.page.turns import Turn
 from rag.retrieval.crowding import uncrowded, voices
 from rag.schema import Answer, Citation, Claim, Evidence, Hit, Sentence
 

@@ -25,7 +25,8 @@ from rag.answering.finding import Finder
 from rag.answering.stop import Stop
 from rag.answering.writing import ModelWriter
 from rag.config import Config
-from rag.display import Turn, conversation
+from rag.page.answers import conversation
+from rag.page.turns import Turn
 from rag.retrieval.search import Searcher
 
 ITEMS = known.find("disclosure", Path()).items

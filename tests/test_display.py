@@ -13,7 +13,10 @@ from hypothesis import strategies as st
 
 from rag import display
 from rag.answering.events import CitationAdded, ClaimMade, Done, Notice
-from rag.display import BLOCK_MATHS, INLINE_MATHS, Turn
+from rag.display import BLOCK_MATHS, INLINE_MATHS
+from rag.page.answers import conversation
+from rag.page.shelf import sources
+from rag.page.turns import Turn
 from rag.schema import Answer, Citation, Claim, Dropped, Nearest, Paper, Row, Sentence, Table
 from rag.text import split_sentences
 
@@ -39,9 +42,9 @@ HOSTILE = [
 OUR_TAGS = {
     *("section", "h2", "h3", "p", "sup", "a", "span", "div", "article", "br"),
     *("mark", "details", "summary", "ul", "li", "strong", "em"),
-    *("table", "tr", "th", "td"),
+    *("table", "tr", "th", "td", "button"),
 }
-OUR_ATTRIBUTES = {"class", "id", "title", "href"}
+OUR_ATTRIBUTES = {"class", "id", "title", "href", "type", "name", "value", "hidden", "tabindex"}
 SHORT = [text for text in HOSTILE if len(text) < 300]
 TEXTS = st.one_of(
     st.text(),
@@ -67,7 +70,9 @@ class Strict(HTMLParser):
         assert tag in OUR_TAGS
         for name, value in attrs:
             assert name in OUR_ATTRIBUTES
-            assert name != "href" or re.fullmatch(r"#(?:source|nearest)-\d+-\d+", value or "")
+            assert name != "href" or re.fullmatch(
+                r"#(?:source|nearest)-\d+-\d+|#turn-\d+", value or ""
+            )
         if tag != "br":
             self.open.append(tag)
 
@@ -131,7 +136,7 @@ def test_a_table_shows_each_cell_with_its_citation() -> None:
     cell = Claim("at night", (1,), "supported")
     table = Table(("sight", "weight"), (Row(about, (cell, None)),))
     answer = replace(answer_of("Owls"), claims=(cell,), table=table)
-    made = display.conversation([Turn(1, "Owls?").after(Done(answer))])
+    made = conversation([Turn(1, "Owls?").after(Done(answer))])
     assert "<tr><th>paper</th><th>sight</th><th>weight</th></tr>" in made
     assert '<td>at night<sup class="cites"><a href="#source-1-1">[1]</a></sup></td>' in made
     assert "<td>not stated</td>" in made
@@ -145,13 +150,13 @@ def test_a_hostile_table_is_inert(text: str) -> None:
     cell = Claim(text, (1,), "partly")
     table = Table((text,), (Row(about, (cell,)), Row(about, (None,))))
     answer = replace(answer_of(text), table=table)
-    read(display.conversation([Turn(1, text).after(Done(answer))]))
+    read(conversation([Turn(1, text).after(Done(answer))]))
 
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_text_is_inert_wherever_it_stands(text: str) -> None:
     turn = turn_of(text)
-    for made in (display.conversation([turn]), display.sources([turn, turn])):
+    for made in (conversation([turn]), sources([turn, turn])):
         read(made)
         for maths in re.findall("[\ue000\ue002](.*?)[\ue001\ue003]", html.unescape(made)):
             assert not re.search(r"\\(?:href|html|rule|def|include)|\\\\\[", maths)
@@ -161,8 +166,8 @@ def test_hostile_text_is_inert_wherever_it_stands(text: str) -> None:
 def test_any_text_gives_only_our_tags(text: str) -> None:
     turn = turn_of(text)
     read(display.inline(text))
-    read(display.conversation([turn]))
-    read(display.sources([turn]))
+    read(conversation([turn]))
+    read(sources([turn]))
 
 
 @given(TEXTS)
@@ -235,32 +240,32 @@ def test_a_turn_grows_with_its_events() -> None:
         turn = turn.after(event)
     assert turn.claims == (claim,)
     assert turn.citations == (Citation(1, about, about.sentences),)
-    assert 'href="#source-3-1"' in display.conversation([turn])
-    assert 'id="source-3-1"' in display.sources([turn])
+    assert 'href="#source-3-1"' in conversation([turn])
+    assert 'id="source-3-1"' in sources([turn])
 
 
 def test_an_abstention_shows_the_nearest_papers() -> None:
     turn = turn_of("The collection does not say.")
-    assert 'href="#nearest-1-1"' in display.conversation([turn])
-    assert 'id="nearest-1-1"' in display.sources([turn])
+    assert 'href="#nearest-1-1"' in conversation([turn])
+    assert 'id="nearest-1-1"' in sources([turn])
 
 
 def test_what_was_left_out_is_told_with_its_reason() -> None:
-    made = display.conversation([turn_of("x")])
+    made = conversation([turn_of("x")])
     assert "<summary>1 claim left out</summary>" in made
 
 
 def test_how_a_follow_up_was_understood_is_shown_under_it() -> None:
-    made = display.conversation([turn_of("And ARC?")])
+    made = conversation([turn_of("And ARC?")])
     assert '<p class="note">Understood as: And ARC? And ARC?</p>' in made
-    assert "Understood as" not in display.conversation([Turn(1, "And ARC?")])
+    assert "Understood as" not in conversation([Turn(1, "And ARC?")])
 
 
 def test_earlier_sources_are_folded_under_the_last_ones() -> None:
     first = turn_of("first")
-    made = display.sources([first, Turn(2, "second").after(Done(turn_of("x").answer))])  # type: ignore[arg-type]
+    made = sources([first, Turn(2, "second").after(Done(turn_of("x").answer))])  # type: ignore[arg-type]
     assert made.index('id="source-2-1"') < made.index("<details") < made.index('id="source-1-1"')
 
 
 def test_a_long_conversation_says_what_is_gone() -> None:
-    assert "4 earlier questions" in display.conversation([Turn(5, "What?")])
+    assert "4 earlier questions" in conversation([Turn(5, "What?")])

@@ -22,17 +22,19 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from browsing import CHROMIUM, CHROMIUM_OPTIONS
 from fakes import Script, ScriptedServer, refusal, streamed
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from rag.answering.events import Event
 from rag.answering.stop import Stop
-from rag.display import Turn
 from rag.models import WeightStore
 from rag.page.desk import Answers, Desk
+from rag.page.turns import Turn
 
 ROOT = Path(__file__).parents[1]
+SCREENSHOTS = ROOT / "tests" / "screenshots"
 QUESTION = "What does RN-DPO normalize?"
 CLAIM = (
     "We propose Region-Normalized DPO (RN-DPO), which normalizes the likelihood ratio over the "
@@ -160,7 +162,7 @@ def visiting(browser: Browser, url: str) -> Iterator[Visit]:
     page = context.new_page()
     visit = Visit(page, set(), [])
     page.on("request", lambda request: visit.hosts.add(request.url.split("/")[2]))
-    page.on("pageerror", lambda error: visit.complaints.append(str(error)))
+    page.on("pageerror", lambda error: _unless_left(visit.complaints, str(error)))
     page.on("dialog", lambda dialog: visit.complaints.append(dialog.message))
     page.on(
         "console",
@@ -172,6 +174,12 @@ def visiting(browser: Browser, url: str) -> Iterator[Visit]:
         yield visit
     finally:
         context.close()
+
+
+def _unless_left(complaints: list[str], text: str) -> None:
+    """A request that is cut because the reader leaves the page is no fault."""
+    if not text.startswith("AbortError: signal is aborted"):
+        complaints.append(text)
 
 
 @pytest.fixture
@@ -218,7 +226,7 @@ def test_a_number_leads_to_its_source(visit: Visit) -> None:
     visit.ask(QUESTION)
     visit.wait_until_answered()
     visit.page.locator("#chat sup a").first.click()
-    expect(visit.page.locator("article:target h3")).to_be_in_viewport()
+    expect(visit.page.locator("article.shown h3")).to_be_in_viewport()
     expect(visit.page.locator("#chat p.claim")).to_have_count(3)
 
 
@@ -260,7 +268,7 @@ def test_hostile_text_is_shown_and_does_nothing(visit: Visit, question: str) -> 
     source = visit.page.locator("article", has_text="zebra patience")
     expect(source).to_contain_text("<script>window.broken=1</script>")
     expect(source.locator("h3")).to_contain_text("<b onclick=x>Quokka")
-    for tag in ("script", "img", "div[style]", "b", "a"):
+    for tag in ("script", "img", "div[style]", "b", "p:not(.back) a"):
         expect(source.locator(tag)).to_have_count(0)
     assert visit.page.evaluate("window.broken") is None
 
@@ -282,6 +290,105 @@ def test_readers_do_not_see_each_other(browser: Browser, program: Program) -> No
         expect(two.page.locator("#chat .turn")).to_have_count(3)
         assert "imitation" not in one.page.locator("#chat").inner_text()
         assert "RN-DPO" not in two.page.locator("#page").inner_text().split("Sources")[1]
+
+
+# --- Conversations that are kept -------------------------------------------------------------
+
+
+def test_a_number_shows_its_sentence_and_opens_the_abstract_there(visit: Visit) -> None:
+    visit.ask(QUESTION)
+    visit.wait_until_answered()
+    link = visit.page.locator("#chat p.claim", has_text=CLAIM).locator("sup a")
+    link.focus()
+    card = visit.page.get_by_role("tooltip")
+    expect(card.locator("blockquote")).to_have_text(CLAIM)
+    visit.page.keyboard.press("Escape")
+    expect(card).to_be_hidden()
+    link.press("Enter")
+    expect(visit.page.locator("#sources mark", has_text=CLAIM)).to_be_in_viewport()
+    expect(visit.page.locator("article.shown h3")).to_contain_text("RN-DPO")
+
+
+def test_a_conversation_is_kept_found_renamed_gone_on_with_and_deleted(visit: Visit) -> None:
+    page = visit.page
+    visit.ask("What does RADAR add?")
+    visit.wait_until_answered()
+    address = page.url
+    assert re.search(r"\?conversation=\d+$", address)
+    page.reload()
+    expect(page.locator("#chat .asked")).to_have_text("What does RADAR add?", timeout=20_000)
+    expect(page.locator("article#source-1-1 mark").first).to_be_attached()
+    visit.ask("How many trainable parameters does it add?")
+    visit.wait_until_answered()
+    expect(page.locator("#chat .turn").last.locator("p.claim", has_text="0.74M")).to_be_visible()
+    current = page.locator(".talk[aria-current]")
+    expect(current).to_contain_text("2")
+    current.locator("summary").first.click()
+    current.locator("button.rename").click()
+    page.get_by_label("New name").fill("Adapters <b>")
+    page.keyboard.press("Enter")
+    expect(current.locator(".name")).to_contain_text("Adapters <b>")
+    page.get_by_label("Search conversations").fill("trainable parameters")
+    expect(page.locator("#list .day").first).to_contain_text("trainable")
+    page.get_by_label("Search conversations").fill("")
+    expect(current.locator(".name")).to_contain_text("Adapters <b>")
+    for form, said in (("bibtex", "@"), ("ris", "TY  - "), ("markdown", "# "), ("json", "{")):
+        number = address.partition("=")[2]
+        file = fetched(f"{page.url.partition('?')[0]}conversations/{number}/export?format={form}")
+        assert file[0] == 200
+        assert file[2].startswith(said)
+        assert "attachment" in file[1]["content-disposition"]
+    current.locator("summary").first.click()
+    current.get_by_text("Delete…").click()
+    current.locator("button.danger").click()
+    expect(page.locator("#welcome")).to_be_visible()
+    expect(page.locator("#list")).not_to_contain_text("Adapters")
+    page.goto(address)
+    expect(page.locator("#status .failure")).to_contain_text("There is no conversation")
+
+
+def test_an_answer_is_copied_judged_and_asked_again(visit: Visit) -> None:
+    page = visit.page
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    visit.ask(QUESTION)
+    visit.wait_until_answered()
+    page.locator("#chat button[name=copy]").click()
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert f"{CLAIM} [1]" in copied
+    assert copied.endswith("References\n[1] RN-DPO. seeds/000_d9e28358a154ea35.txt:7")
+    page.locator("#chat button[name=good]").click()
+    expect(page.locator("#chat button.up.chosen")).to_be_visible()
+    page.locator("#chat button[name=bad]").click()
+    page.get_by_label("Reason").fill("misses the point")
+    page.get_by_label(re.compile("would have been right")).fill("no such paper")
+    page.get_by_role("button", name="Keep this").click()
+    expect(page.locator("#opinion .failure")).to_contain_text("no such paper")
+    page.get_by_label(re.compile("would have been right")).fill("RADAR")
+    page.get_by_role("button", name="Keep this").click()
+    expect(page.locator("#chat button.down.chosen")).to_be_visible()
+    page.locator("#chat button[name=again]").click()
+    expect(page.locator("#chat details.replaced")).to_have_count(1)
+    visit.wait_until_answered()
+    page.locator("#chat .chip").first.click()
+    expect(page.locator("#chat .asked")).to_have_count(2)
+    visit.wait_until_answered()
+    expect(page.locator("#chat .turn").last.locator("p.claim").first).to_be_visible()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_page_can_be_read_by_everybody(visit: Visit, scheme: Any) -> None:
+    page = visit.page
+    page.emulate_media(color_scheme=scheme)
+    page.reload()
+    visit.ask(QUESTION)
+    visit.wait_until_answered()
+    found = Axe().run(page).response["violations"]
+    grave = [one for one in found if one["impact"] in {"serious", "critical"}]
+    assert [(one["id"], one["nodes"][0]["html"]) for one in grave] == []
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    SCREENSHOTS.mkdir(exist_ok=True)
+    page.screenshot(path=SCREENSHOTS / f"ask-{scheme}-phone.png")
 
 
 # --- What it lets in and out ---------------------------------------------------------------
@@ -406,7 +513,7 @@ def test_stop_ends_the_request_and_keeps_what_came(
 ) -> None:
     slow = streamed(reply(whole=False), finish=None, done=False, ending="hang", pause=0.05)
     server = scripted(model, slow, slow, streamed(reply()))
-    with asking(browser, index, server) as (_, visit):
+    with asking(browser, index, server) as (program, visit):
         expect(visit.page.locator("#about")).to_contain_text(f"sent to {server.host}")
         visit.ask(QUESTION)
         expect(visit.page.locator("#chat p.claim")).to_have_count(1)
@@ -419,7 +526,7 @@ def test_stop_ends_the_request_and_keeps_what_came(
 
         visit.ask(QUESTION)  # before anything came, and the reader leaves
         assert server.wait_until(lambda s: s.open == 1, 10)
-        with visiting(browser, visit.page.url) as other:
+        with visiting(browser, program.url) as other:
             visit.page.close()
             assert server.wait_until(lambda s: s.aborted == 2)
             other.ask(QUESTION)

@@ -18,13 +18,13 @@ from rag.answering.cues import KNOWN
 from rag.answering.events import Event
 from rag.answering.tableform import as_csv, markdown_document, name_of
 from rag.answering.tabling import FEWEST, MOST
-from rag.display import Turn
 from rag.errors import AskPapersError
 from rag.page import benchview
 from rag.page.overhearing import Readers, Step
 from rag.page.parts import HIDDEN, delimiters
 from rag.page.readers import user_of
 from rag.page.setting import Setting
+from rag.page.turns import Turn
 from rag.schema import Answer, Paper
 
 TAB = "compare"

@@ -16,9 +16,9 @@ from typing import Protocol
 from rag.answering.conversation import Conversation
 from rag.answering.events import Event, Notice
 from rag.answering.stop import Stop
-from rag.display import Turn
 from rag.errors import AskPapersError
 from rag.page.metering import Meter
+from rag.page.turns import Turn
 
 TICK = 0.25  # seconds between two looks at whether the reader stopped or left
 log = logging.getLogger("askpapers.page")

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 from starlette.responses import Response
 from starlette.types import ASGIApp
 
+from rag.page import downloads
+from rag.page.asking import Asking
 from rag.page.setting import Other, Setting
 from rag.serving.application import Service
 
@@ -31,6 +33,7 @@ def application(setting: Setting, service: Service, others: Sequence[Other] = ()
     from rag.page.page import build
 
     app = service.app
+    app.include_router(downloads.router(Asking(setting)))
     app.add_api_route("/gradio_api/upload", _refuse_upload, methods=["POST"], response_model=None)
     gr.mount_gradio_app(
         app,
