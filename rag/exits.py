@@ -37,6 +37,8 @@ def run(command: typer.Typer, name: str) -> NoReturn:
     except OSError as error:
         place = f": {error.filename}" if error.filename else ""
         code = _show_error(ResourceError(f"{error.strerror or error}{place}"))
+    except Exception as error:
+        code = _show_want(error)
     sys.exit(code or 0)
 
 
@@ -63,6 +65,18 @@ def _reader_left(error: BaseException) -> int:
         raise error
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
+
+
+def _show_want(error: Exception) -> int:
+    """What a library says when memory or file handles run out; anything else is a fault of ours."""
+    from rag.index.disk import is_for_want
+
+    if not is_for_want(error):
+        raise error
+    lines = str(error).split("\n")
+    cause = next((line for line in reversed(lines) if line.strip()), "")
+    what = "There is not enough memory, or there are too few file handles"
+    return _show_error(ResourceError(what, cause=cause, remedy="Close programs or raise `ulimit`."))
 
 
 def _terminate(*_: object) -> None:
