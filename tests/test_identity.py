@@ -13,6 +13,7 @@ from rag.index.identity import (
     groups,
     identity_keys,
     near_identical,
+    same_authors,
     shingles,
     successors,
 )
@@ -79,6 +80,28 @@ def test_identifiers_or_title_with_authors_name_a_paper(
 ) -> None:
     keys = set(identity_keys("Owl Nests: a study", one))
     assert bool(keys & set(identity_keys("owl nests – a  Study", other))) is same
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        (["Smith, John"], ["Smith, Jane"], False),
+        (["John Smith"], ["J. Smith"], True),
+        (["John Smith"], ["Smith"], True),
+        (["Jean-Pierre Serre"], ["Serre, J.-P."], True),
+        (["Jean-Pierre Serre"], ["JP Serre"], True),
+        (["John A. Smith"], ["John B. Smith"], False),
+        (["José Díaz"], ["Diaz, Jose"], True),
+        (["Li Zhang", "Wei Zhang"], ["Zhang, W.", "Zhang, L."], True),
+        (["Li Zhang", "Wei Zhang"], ["Zhang, W.", "Zhang, Q."], False),
+        (["王伟"], ["王伟"], True),
+    ],
+)
+def test_given_names_that_are_written_out_must_be_equal(
+    one: list[str], other: list[str], same: bool
+) -> None:
+    assert same_authors(Metadata(authors=tuple(one)), Metadata(authors=tuple(other))) is same
+    assert same_authors(Metadata(authors=tuple(other)), Metadata(authors=tuple(one))) is same
 
 
 @pytest.mark.parametrize("title", [None, "", "…"])

@@ -26,12 +26,12 @@ from browsing import CHROMIUM, CHROMIUM_OPTIONS
 from fakes import Script, ScriptedServer, refusal, streamed
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from app import Desk
 from rag.answering.assistant import Assistant
 from rag.answering.events import Event
 from rag.answering.stop import Stop
 from rag.display import Turn
 from rag.models import WeightStore
+from rag.page.desk import Desk
 
 ROOT = Path(__file__).parents[1]
 QUESTION = "What does RN-DPO normalize?"

@@ -71,8 +71,12 @@ def real(library: Library) -> list[Paper]:
             "arXiv 2401.01234",
         ),
         (
-            record(abstract("apples"), title="Owl Nests", authors=["Zoë Müller", "A. Bell"]),
-            record(abstract("bridges"), title="Owl nests", authors="Bell, A.; Muller, Z."),
+            record(
+                abstract("apples"), title="Owl Nests and Towns", authors=["Zoë Müller", "A. Bell"]
+            ),
+            record(
+                abstract("bridges"), title="Owl nests and towns", authors="Bell, A.; Muller, Z."
+            ),
             "same title and authors",
         ),
         (
@@ -103,6 +107,30 @@ def test_the_same_paper_from_two_files_is_one_with_two_sources(
     assert (report.removed, report.total.papers) == (1, 1)
     assert places(library) == [["b.jsonl:1"]]
     assert library.texts() == {other["abstract"]}
+
+
+def test_given_names_tell_people_of_one_surname_apart(library: Library) -> None:
+    title = "How owls choose where to nest"
+    names = ("Smith, John", "Smith, Jane", "John A. Smith", "J. Smith")
+    for place, (name, topic) in enumerate(
+        zip(names, ("apples", "bridges", "clouds", "deserts"), strict=True)
+    ):
+        lines(library, f"{place}.jsonl", record(abstract(topic), title=title, authors=[name]))
+    library.index()
+    assert sorted(places(library)) == [["0.jsonl:1", "2.jsonl:1", "3.jsonl:1"], ["1.jsonl:1"]]
+
+
+def test_a_title_that_many_papers_bear_makes_one_paper_of_like_abstracts_only(
+    library: Library,
+) -> None:
+    about = "The editor looks back on a year of {} and thanks {} for it."
+    for place, (one, other) in enumerate(
+        [("owls", "all reviewers"), ("bridges and towers", "the town"), ("owls", "reviewers all")]
+    ):
+        text = about.format(one, other) if place != 1 else abstract(one)
+        lines(library, f"{place}.jsonl", record(text, title="Editorial", authors=["A. Bell"]))
+    library.index()
+    assert sorted(places(library)) == [["0.jsonl:1", "2.jsonl:1"], ["1.jsonl:1"]]
 
 
 @pytest.mark.parametrize(

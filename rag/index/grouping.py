@@ -10,9 +10,17 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
-from itertools import islice, pairwise
+from itertools import groupby, islice, pairwise
+from operator import itemgetter
 
-from rag.index.identity import groups, near_identical
+from rag.index.identity import (
+    SHORT_TITLE,
+    groups,
+    near_identical,
+    on_one_subject,
+    same_authors,
+    title_words,
+)
 from rag.index.snapshot import read_meta, written_meta
 from rag.index.writer import Writer
 from rag.schema import Metadata
@@ -116,9 +124,7 @@ def _link_near(writer: Writer, records: Sequence[int]) -> None:
             (text, _MOST_ALIKE),
         ).fetchall()
         if rows:
-            (words,) = writer.connection.execute(
-                "SELECT text FROM texts WHERE id = ?", (text,)
-            ).fetchone()
+            words = _said(writer, text)
             writer.connection.executemany(
                 "INSERT OR IGNORE INTO near VALUES (?, ?)",
                 [sorted((text, other)) for other, said in rows if near_identical(words, said)],
@@ -151,7 +157,8 @@ def _form(
 ) -> None:
     """Form the papers of `records`, which hold whole components."""
     members = {member.record: member for member in _members(writer, records)}
-    components = groups(members, _links(writer, records), _apart(writer, members))
+    links = [*_links(writer, records), *_titled(writer, members), *_near(writer, records)]
+    components = groups(members, links, _apart(writer, members))
     held = {member.paper for member in members.values() if member.paper is not None}
     homes = _homes(writer, components, members, held)
     shown = {}
@@ -176,24 +183,71 @@ def _members(writer: Writer, records: Sequence[int]) -> Iterator[_Member]:
 
 
 def _links(writer: Writer, records: Sequence[int]) -> list[tuple[int, int]]:
-    """Pairs of records that are one paper, the surest reasons first."""
+    """Pairs of records with the same text or the same identifier."""
     wanted = json.dumps(records)
     found: list[tuple[int, int]] = []
     for query in (
         "SELECT text, id FROM records WHERE id IN (SELECT value FROM json_each(?)) ORDER BY 1, 2",
         "SELECT key, record FROM identities WHERE record IN (SELECT value FROM json_each(?))"
-        " ORDER BY 1, 2",
+        " AND key NOT LIKE 'title:%' ORDER BY 1, 2",
     ):
         rows = writer.connection.execute(query, (wanted,)).fetchall()
         found += [(a[1], b[1]) for a, b in pairwise(rows) if a[0] == b[0]]
-    near = writer.connection.execute(
+    return found
+
+
+def _titled(writer: Writer, members: dict[int, _Member]) -> list[tuple[int, int]]:
+    """Pairs with the same title, by authors who can be the same people.
+
+    Each record joins the first circle of those before it that agrees with it as a whole: an initial
+    must not bring two given names together.
+    """
+    rows = writer.connection.execute(
+        "SELECT key, record FROM identities WHERE key LIKE 'title:%'"
+        " AND record IN (SELECT value FROM json_each(?)) ORDER BY 1, 2",
+        (json.dumps(list(members)),),
+    )
+    found: list[tuple[int, int]] = []
+    for key, rows_of in groupby(rows, key=itemgetter(0)):
+        agreed: list[list[_Member]] = []
+        for member in (members[record] for _, record in rows_of):
+            circle = next((c for c in agreed if _agree(writer, key, member, c)), None)
+            if circle is None:
+                agreed.append([member])
+            else:
+                found.append((circle[0].record, member.record))
+                if _authors(member) not in map(_authors, circle):
+                    circle.append(member)
+    return found
+
+
+def _agree(writer: Writer, key: str, member: _Member, circle: list[_Member]) -> bool:
+    """Whether a record can be one paper with all of `circle`; a short title names many papers."""
+    meta = read_meta(member.meta)
+    return all(same_authors(meta, read_meta(other.meta)) for other in circle) and (
+        len(title_words(key)) > SHORT_TITLE
+        or on_one_subject(_said(writer, member.text), _said(writer, circle[0].text))
+    )
+
+
+def _authors(member: _Member) -> tuple[str, ...]:
+    return read_meta(member.meta).authors
+
+
+def _said(writer: Writer, text: int) -> str:
+    row = writer.connection.execute("SELECT text FROM texts WHERE id = ?", (text,)).fetchone()
+    return str(row[0])
+
+
+def _near(writer: Writer, records: Sequence[int]) -> list[tuple[int, int]]:
+    """Pairs of records with near-identical texts."""
+    return writer.connection.execute(
         "WITH given AS (SELECT value AS id FROM json_each(?))"
         " SELECT ra.id, rb.id FROM given g JOIN records ra ON ra.id = g.id"
         " JOIN near n ON n.a = ra.text JOIN records rb ON rb.text = n.b"
         " WHERE rb.id IN (SELECT id FROM given) ORDER BY 1, 2",
-        (wanted,),
-    )
-    return found + near.fetchall()
+        (json.dumps(records),),
+    ).fetchall()
 
 
 def _apart(writer: Writer, members: dict[int, _Member]) -> set[frozenset[int]]:

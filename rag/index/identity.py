@@ -21,8 +21,10 @@ from rag.text import normalise, tokens
 
 NEAR_IDENTICAL = 0.85  # share of common shingles from which two texts are one paper
 SAME_PLACE = 0.5  # share of common words from which an edited text is a version of what it replaced
+SHORT_TITLE = 3  # words up to which a title ("Editorial") is given to many papers
 _FEWEST_WORDS = 12  # shorter texts are alike by chance
 _SHINGLE = 3
+_MOST_INITIALS = 3
 _BANDS, _ROWS = 12, 6  # found together with probability .997 at a resemblance of .85, .17 at .5
 _PRIME = (1 << 31) - 1
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
@@ -47,6 +49,54 @@ def identity_keys(title: str | None, meta: Metadata) -> tuple[str, ...]:
 def _surname(author: str) -> str:
     words = tokens(author.split(",")[0] if "," in author else author)
     return words[-1] if words else ""
+
+
+def title_words(key: str) -> list[str]:
+    """The words of the title in a key of title and authors."""
+    return key.removeprefix("title:").rpartition("|")[0].split()
+
+
+def same_authors(one: Metadata, other: Metadata) -> bool:
+    """Whether two lists of authors with the same surnames can be the same people.
+
+    Given names that both write out must be equal, an initial matches whatever begins with it, and
+    a name that is not given matches any: each author needs such a namesake on the other side.
+    """
+    ours, theirs = _people(one), _people(other)
+    return all(
+        any(surname == namesake and _agree(given, called) for namesake, called in others)
+        for people, others in ((ours, theirs), (theirs, ours))
+        for surname, given in people
+    )
+
+
+def _people(meta: Metadata) -> list[tuple[str, list[str]]]:
+    """Surname and given names of each author, in one spelling."""
+    return [(_surname(author), _given(author)) for author in meta.authors if _surname(author)]
+
+
+def _given(author: str) -> list[str]:
+    """The given names; capitals that stand together ("JP", "J.-P.") are initials."""
+    before, comma, after = author.partition(",")
+    words = (after if comma else before.rpartition(" ")[0]).replace("-", " ").replace(".", " ")
+    names: list[str] = []
+    for word in words.split():
+        together = word.isupper() and len(word) <= _MOST_INITIALS
+        names += [name for part in (word if together else [word]) for name in tokens(part)]
+    return names
+
+
+def _agree(given: Sequence[str], other: Sequence[str]) -> bool:
+    return all(
+        a[0] == b[0] if len(a) == 1 or len(b) == 1 else a == b
+        for a, b in zip(given, other, strict=False)
+    )
+
+
+def on_one_subject(text: str, other: str) -> bool:
+    """Whether half of the words of the shorter text stand in the other."""
+    a, b = _words(text), _words(other)
+    return 2 * len(a & b) >= min(len(a), len(b))
 
 
 def shingles(text: str) -> frozenset[int]:
