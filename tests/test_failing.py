@@ -128,9 +128,7 @@ class Asking:
 
     def __init__(self, library: Library, stack: ExitStack) -> None:
         reply = streamed([claims(f"We study {TOPICS[0]} in one case with care.")])
-        served = stack.enter_context(
-            helped(library, lambda _: reply, expand="off")
-        )
+        served = stack.enter_context(helped(library, lambda _: reply, expand="off"))
         self.assistant: Assistant = served.assistant
         self.status = ""
 
@@ -194,7 +192,9 @@ def test_a_turn_whose_call_fails_is_kept_whole_or_not_at_all(
 def test_a_run_of_questions_whose_call_fails_loses_no_line(
     made: Library, tmp_path: Path, before: Held, kind: str, error: str
 ) -> None:
-    file = suite_file(tmp_path / "s.jsonl", *({"question": f"Are {t} measured?"} for t in TOPICS[:2]))
+    file = suite_file(
+        tmp_path / "s.jsonl", *({"question": f"Are {t} measured?"} for t in TOPICS[:2])
+    )
     suite = read_suite(file)
 
     def evaluate(folder: Path) -> None:

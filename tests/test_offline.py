@@ -53,7 +53,16 @@ def ran(
     trace = folder / "trace"
     prefix = []
     if can_inject(folder):
-        prefix = ["strace", "-f", "--seccomp-bpf", "-qq", "-e", "trace=connect,sendto,sendmsg", "-o", str(trace)]
+        prefix = [
+            "strace",
+            "-f",
+            "--seccomp-bpf",
+            "-qq",
+            "-e",
+            "trace=connect,sendto,sendmsg",
+            "-o",
+            str(trace),
+        ]
     with ScriptedServer(reply, models=["m"]) as server:
         env = {
             "OPENAI_BASE_URL": server.url,

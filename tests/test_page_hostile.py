@@ -118,12 +118,17 @@ def visit(browser: Browser, program: Program, leak: ScriptedServer) -> Iterator[
         yield made
         assert leak.history == []
         assert made.page.evaluate("window.broken") is None
-        on_top = "document.elementFromPoint(innerWidth/2, innerHeight/2).closest('.gradio-container')"
+        on_top = (
+            "document.elementFromPoint(innerWidth/2, innerHeight/2).closest('.gradio-container')"
+        )
         assert made.page.evaluate(f"{on_top} !== null")
-        assert made.page.evaluate(
-            "[...document.querySelectorAll('#chat *, #sources *')].filter("
-            "e => ['fixed', 'sticky'].includes(getComputedStyle(e).position)).length"
-        ) == 0
+        assert (
+            made.page.evaluate(
+                "[...document.querySelectorAll('#chat *, #sources *')].filter("
+                "e => ['fixed', 'sticky'].includes(getComputedStyle(e).position)).length"
+            )
+            == 0
+        )
         assert {host for host in made.hosts if host} == {program.url.removeprefix("http://")}
         assert made.complaints == []
 

@@ -116,7 +116,9 @@ class Opened:
             return call()
         except (KeyboardInterrupt, SystemExit, GeneratorExit):
             raise
-        except BaseException as error:  # the vendor's have no common base; its panics are no Exception
+        except (
+            BaseException
+        ) as error:  # the vendor's have no common base; its panics are no Exception
             cause = with_space(str(error), self._folder)
             if is_for_want(error, self._folder):
                 what = f"The vectors in {self._folder} cannot be searched"
