@@ -3,7 +3,7 @@
 Calls are met by Python's own profiling hook, which is told of every call of a C function before it
 is made; an error raised there is an error of the call. So nothing is replaced or patched: the
 code under test calls the real `os.fsync`, the real SQLite, the real socket. What native libraries
-do by themselves is not seen here; `test_torture_calls.py` has the kernel refuse it.
+do by themselves is not seen here; `test_torture.py` has the kernel refuse it.
 """
 
 from __future__ import annotations

@@ -244,4 +244,7 @@ def main(name: str, seconds: str, seed: str = "") -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    if sys.argv[1:]:
+        main(*sys.argv[1:])
+    else:
+        sys.stdout.write("\n".join(TARGETS) + "\n")

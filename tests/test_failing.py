@@ -15,7 +15,7 @@ import pytest
 from asking import asking, claims
 from asking import lines as samples_of
 from failing import CODES, ERRORS, Calls, Ended, Held, check_told, counted, ended, held, points
-from fakes import TOPICS, FaultyEmbedder, ScriptedGenerator, ScriptedServer, streamed
+from fakes import TOPICS, FaultyEmbedder, ScriptedGenerator, streamed
 from helped import helped
 from library import Library, abstract
 from runs import manifest, suite_file

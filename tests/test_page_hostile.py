@@ -7,7 +7,6 @@ import re
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -32,7 +31,7 @@ sys.addaudithook(hook)
 
 
 def payloads(host: str) -> dict[str, str]:
-    """What each would do at once where it is not text: fetch from `host`, run, or cover the page."""
+    """What, where it is not text, would fetch from `host`, run, or cover the page."""
     evil = f"http://{host}/leak"
     return {
         "image": f"![quokka]({evil}?1)",
