@@ -25,7 +25,7 @@ PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do \
 export Q
 export UV_SYSTEM_CERTS := true
 
-.PHONY: help setup chat ask test check audit sbom weights browser lock clean
+.PHONY: help setup chat ask test check torture plan audit sbom weights browser lock clean
 
 help: ## this list
 	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -65,6 +65,21 @@ sbom: $(DEVELOPMENT) ## build/sbom.json (CycloneDX) and build/licences.md of wha
 	@mkdir -p build
 	@$(BIN)/cyclonedx-py environment .venv --of JSON --output-reproducible -o build/sbom.json
 	@$(BIN)/pip-licenses --format=markdown --order=license --output-file=build/licences.md
+
+# Hours rather than minutes. Each part tells its seed; TORTURE_SEED, KILL_SERIES, INDEX_STATES,
+# FUZZ_SECONDS and SOAK_MINUTES make it shorter, longer or the same again.
+torture: $(DEVELOPMENT) weights browser ## faults, kills, fuzzers and load, for as long as it takes
+	$(BIN)/pytest -m torture
+	FAILING_CALLS=100000 $(BIN)/pytest tests/test_failing.py
+	KILL_SERIES=$${KILL_SERIES:-100} $(BIN)/pytest tests/test_index_kills.py
+	INDEX_STATES=$${INDEX_STATES:-500} $(BIN)/pytest --timeout=7200 tests/test_index_states.py
+	cd tests && for target in $$(PYTHONPATH=.. ../$(BIN)/python fuzzing.py); do \
+		PYTHONPATH=.. ../$(BIN)/python fuzzing.py $$target $${FUZZ_SECONDS:-60}; done
+	$(BIN)/python -m evals soak --minutes $${SOAK_MINUTES:-10}
+	@$(MAKE) --no-print-directory audit
+
+plan: $(DEVELOPMENT) ## docs/reliability.md from what the last runs of the tests gave
+	@PYTHONPATH=. $(BIN)/python tests/plan.py
 
 lock: $(CREATED) ## work out both lock files anew from pyproject.toml
 	$(compile) pyproject.toml --group build -o requirements.lock --quiet

@@ -16,6 +16,7 @@ from evals.commands.judges import judge_card_command
 from evals.commands.questions import golden_command
 from evals.commands.runs import report_command, run_command
 from evals.commands.selftesting import selftest_command
+from evals.commands.soaking import soak_command
 from evals.commands.support import support_command
 from evals.commands.tune import tune_command
 from rag.exits import run
@@ -47,6 +48,7 @@ app.command("tune")(tune_command)
 app.command("golden")(golden_command)
 app.command("commands")(commands_command)
 app.command("scale")(scale_command)
+app.command("soak")(soak_command)
 
 
 def main() -> None:

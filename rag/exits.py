@@ -32,11 +32,8 @@ def run(command: typer.Typer, name: str) -> NoReturn:
         code = EXIT_INTERRUPTED
     except (BrokenPipeError, SystemExit) as error:  # typer and rich turn the one into the other
         code = _reader_left(error)
-    except MemoryError:
-        code = _show_error(ResourceError("There is not enough memory"))
-    except OSError as error:
-        place = f": {error.filename}" if error.filename else ""
-        code = _show_error(ResourceError(f"{error.strerror or error}{place}"))
+    except Exception as error:
+        code = _show_error(_lacking(error))
     sys.exit(code or 0)
 
 
@@ -63,6 +60,27 @@ def _reader_left(error: BaseException) -> int:
         raise error
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
+
+
+def _lacking(error: Exception) -> ResourceError:
+    """What the machine lacks where anything but our own errors is raised.
+
+    Of libraries that have no memory or file handles left only the words tell. Whatever comes of
+    something else is a fault of ours, and raised again.
+    """
+    from rag.index.disk import is_for_want
+
+    if isinstance(error, MemoryError):
+        return ResourceError("There is not enough memory")
+    if isinstance(error, OSError):
+        place = f": {error.filename}" if error.filename else ""
+        return ResourceError(f"{error.strerror or error}{place}")
+    if not is_for_want(error):
+        raise error
+    lines = [line for line in str(error).splitlines() if line.strip()]
+    what = "There is not enough memory, or there are too few file handles"
+    cause = lines[-1] if lines else ""
+    return ResourceError(what, cause=cause, remedy="Close programs or raise `ulimit`.")
 
 
 def _terminate(*_: object) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from command import SEEDS
+from plan import Noting
 
 from rag.answering.assistant import Assistant
 from rag.answering.parts import built_with, embedder_of
@@ -21,6 +22,11 @@ pytest_plugins = ["evals.pytest_plugin"]
 # Started in the background, as some servers start tests, this process and its children would
 # ignore Ctrl-C; the tests that send it need a child that does not.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Note what the tests of each case give."""
+    config.pluginmanager.register(Noting())
 
 
 @pytest.fixture(scope="session")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import socket
 import struct
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -178,6 +179,11 @@ class _Server(ThreadingHTTPServer):
     block_on_close = True
     request_queue_size = 64
     owner: ScriptedServer
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that left in the middle of its request is no fault of the server's."""
+        if not isinstance(sys.exception(), OSError | json.JSONDecodeError):
+            super().handle_error(request, client_address)
 
 
 class _Handler(BaseHTTPRequestHandler):

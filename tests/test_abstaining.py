@@ -232,6 +232,7 @@ ELSEWHERE = "By how much does DexDICE raise CVaR on Bermudan max-call options?"
         (ELSEWHERE, "CVaR"),
     ],
 )
+@pytest.mark.case("R07")
 def test_a_question_about_a_detail_that_no_paper_gives_is_not_answered(
     careful: Assistant, careless: Assistant, question: str, lacks: str
 ) -> None:

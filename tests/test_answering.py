@@ -173,6 +173,7 @@ def test_a_model_that_claims_nothing_abstains_and_the_nearest_papers_are_shown(
     assert answer.nearest[0].paper.text == " ".join(APPLES)
 
 
+@pytest.mark.case("R03", "R07")
 def test_without_evidence_no_model_is_asked(library: Library) -> None:
     generator = scripted(claims(GOOD))
     answer = ask(library, generator, "Qwertz zxcvb?")
@@ -182,6 +183,7 @@ def test_without_evidence_no_model_is_asked(library: Library) -> None:
 
 
 @pytest.mark.parametrize("question", ["", " ", "😀", "x" * 8001])
+@pytest.mark.case("R01")
 def test_what_cannot_be_asked_asks_no_model(library: Library, question: str) -> None:
     generator = scripted(claims(GOOD))
     with pytest.raises(UsageError):

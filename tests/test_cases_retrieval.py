@@ -175,6 +175,7 @@ def test_hyb_005_what_is_shown_is_what_was_stored(real: Real) -> None:
         assert "passage:" not in hit.paper.text and "query:" not in hit.paper.text
 
 
+@pytest.mark.case("R08")
 def test_hyb_007_near_identical_versions_take_one_place(real: Real) -> None:
     longer = {**OWL, "year": 2025, "abstract": f"{OWL['abstract']} Code is public."}
     longer["title"] = f"{OWL['title']} (Extended)"

@@ -65,6 +65,7 @@ def test_no_command_shows_the_help() -> None:
         (["models", "pull", "no-such-model"], "no-such-model"),
     ],
 )
+@pytest.mark.case("C01", "C02", "C05", "C06", "R01", "R02")
 def test_a_request_that_cannot_be_carried_out_is_2(
     tmp_path: Path, arguments: list[str], words: str
 ) -> None:
@@ -88,6 +89,7 @@ def test_a_request_that_cannot_be_carried_out_is_2(
         ({"RAG_EMBEDDING_MODEL": "none-such"}, "none-such"),
     ],
 )
+@pytest.mark.case("C03", "C04", "C05", "C07", "C08")
 def test_a_setting_that_cannot_be_is_2(tmp_path: Path, env: dict[str, str], words: str) -> None:
     if env.get("RAG_CONFIG"):
         env = {"RAG_CONFIG": str(tmp_path / "c.toml")}
@@ -156,6 +158,7 @@ SERVERS = {
 
 
 @pytest.mark.parametrize("name", SERVERS)
+@pytest.mark.case("C20")
 def test_a_server_that_cannot_be_used_is_4(seeds_index: Path, name: str) -> None:
     script, words = SERVERS[name]
     with ScriptedServer(script or Script(), models=["m"]) as server:
@@ -168,6 +171,7 @@ def test_a_server_that_cannot_be_used_is_4(seeds_index: Path, name: str) -> None
 
 
 @pytest.mark.parametrize("as_json", [False, True])
+@pytest.mark.case("G12")
 def test_half_a_stream_is_4_with_the_part_that_came(seeds_index: Path, as_json: bool) -> None:
     claim = "RepoScope models directory structures and call graphs."
     text = json.dumps({"claims": [{"support": ["S3"], "text": claim}, {"support": ["S1"]}]})
@@ -182,6 +186,7 @@ def test_half_a_stream_is_4_with_the_part_that_came(seeds_index: Path, as_json: 
 
 
 @pytest.mark.parametrize("command", [["index", str(SEEDS), "--quiet"], ["doctor"]])
+@pytest.mark.case("C09")
 def test_no_place_to_write_is_5(tmp_path: Path, command: list[str]) -> None:
     (tmp_path / "file").write_text("")
     ran = rag(*command, env={"RAG_LLM": "none"}, data=tmp_path / "file/data")
@@ -201,6 +206,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory, weights: object) -> Path:
 
 
 @pytest.mark.parametrize("command", [["search"], ["ask", "--llm", "none"]])
+@pytest.mark.case("C17")
 def test_what_a_terminal_would_obey_is_not_printed(hostile: Path, command: list[str]) -> None:
     ran = rag(*command, "evil apples", data=hostile)
     assert ran.code == 0
@@ -210,6 +216,7 @@ def test_what_a_terminal_would_obey_is_not_printed(hostile: Path, command: list[
         assert mark not in ran.out + ran.err
 
 
+@pytest.mark.case("C16", "S06")
 def test_a_terminal_that_is_not_utf_8_is_no_fault(seeds_index: Path) -> None:
     env = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     for arguments in (["--json"], []):
@@ -223,6 +230,7 @@ def test_a_terminal_that_is_not_utf_8_is_no_fault(seeds_index: Path) -> None:
     assert rag("index", "/论文", env=env, data=seeds_index).code == 2
 
 
+@pytest.mark.case("C15")
 def test_nobody_reads_on_is_no_fault(seeds_index: Path) -> None:
     for arguments in (["search", "agents", "-k", "57"], ["config"]):
         command = [*arguments, "--data-dir", str(seeds_index)]
@@ -239,6 +247,7 @@ def test_nobody_reads_on_is_no_fault(seeds_index: Path) -> None:
 @pytest.mark.parametrize(
     ("stop", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["Ctrl-C", "TERM"]
 )
+@pytest.mark.case("C12", "C14")
 def test_indexing_stops_at_once_and_the_next_run_goes_on(
     tmp_path: Path, weights: object, stop: signal.Signals, code: int
 ) -> None:
@@ -260,6 +269,7 @@ def test_indexing_stops_at_once_and_the_next_run_goes_on(
     assert rag("index", tmp_path / "a.txt", "--json", data=tmp_path / "data").json()["papers"] == 1
 
 
+@pytest.mark.case("C19")
 def test_a_hostile_env_file_in_the_working_folder_has_no_effect(
     seeds_index: Path, tmp_path: Path
 ) -> None:
@@ -278,6 +288,7 @@ def test_a_hostile_env_file_in_the_working_folder_has_no_effect(
     assert not (tmp_path / "ran").exists()
 
 
+@pytest.mark.case("S04")
 def test_importing_writes_nothing_and_reaches_no_network(tmp_path: Path) -> None:
     code = (
         "import sys\n"

@@ -123,6 +123,7 @@ def terminal(data: Path, **env: str) -> Iterator[Terminal]:
         os.close(master)
 
 
+@pytest.mark.case("C12")
 def test_ctrl_c_stops_an_answer_and_ctrl_d_ends_the_chat(seeds_index: Path) -> None:
     def reply(received: Received) -> Script:
         if "Question: What does RN-DPO normalize?" in received.body["messages"][1]["content"]:

@@ -129,6 +129,7 @@ def test_ask_with_a_model(seeds_index: Path) -> None:
     assert (answer["manifest"]["model"], answer["manifest"]["prompt_tokens"]) == ("served", 9)
 
 
+@pytest.mark.case("C18")
 def test_I04_index_with_failures_and_warnings_prints_one_document(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text(abstract("apples"))
     (tmp_path / "b.txt").write_bytes(b"\x00\x01\x02")

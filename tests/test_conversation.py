@@ -272,6 +272,7 @@ def test_marks_are_no_part_of_what_was_said() -> None:
     assert before.shown == {(GRAPH.id, 0)}
 
 
+@pytest.mark.case("U15")
 def test_two_hundred_turns_keep_their_numbers_and_little_else() -> None:
     papers = [paper(f"P{n}", f"Paper {n} is about thing {n}.") for n in range(200)]
     before = Conversation()
@@ -286,6 +287,7 @@ def test_two_hundred_turns_keep_their_numbers_and_little_else() -> None:
     assert follow("Does it work?", before, names).papers == (papers[-1],)
 
 
+@pytest.mark.case("U15")
 def test_what_a_model_is_told_is_bounded_and_has_the_last_turn_whole() -> None:
     long = "word " * 400
     before = after(*(turn(f"Question {n} {long}?", GRAPH, said=long) for n in range(KEPT)))

@@ -259,6 +259,7 @@ def test_other_faults_do_not_narrow_it(library: Library, tmp_path: Path) -> None
     assert sorted(record.ending for record in records) == ["answered"] * 3 + ["failed"]
 
 
+@pytest.mark.case("E06")
 def test_one_that_refuses_however_little_is_asked_ends_the_run_and_loses_nothing(
     library: Library, tmp_path: Path
 ) -> None:

@@ -583,6 +583,7 @@ def test_the_command_writes_every_form(owls: Path, later: Path, tmp_path: Path) 
     assert (tmp_path / "r.csv").read_text().count("\n") == 5
 
 
+@pytest.mark.case("E03")
 def test_a_run_with_many_failures_is_reported_and_invalid(owls: Path, tmp_path: Path) -> None:
     ran = evals("report", owls, "--data-dir", tmp_path, "--html", tmp_path / "r.html")
     assert ran.code == 1

@@ -124,6 +124,7 @@ def test_every_question_ends_in_exactly_one_way(
 
 
 @pytest.mark.parametrize(("failures", "valid"), [(0, True), (1, True), (2, False)])
+@pytest.mark.case("E03")
 def test_a_run_is_invalid_when_more_than_one_in_twenty_failed(
     library: Library, tmp_path: Path, failures: int, valid: bool
 ) -> None:
@@ -169,6 +170,7 @@ def test_a_fault_of_ours_fails_the_question_and_not_the_run(
     assert failed[0].reason == r"KeyError: 'a fault\nof ours'"
 
 
+@pytest.mark.case("E11")
 def test_the_same_run_twice_is_the_same_to_the_byte_but_for_times(
     library: Library, suite: Suite, tmp_path: Path
 ) -> None:
@@ -375,6 +377,7 @@ class Meddling:
 
 
 @pytest.mark.parametrize("before", [True, False])
+@pytest.mark.case("E12")
 def test_an_index_that_changes_during_a_run_ends_it(
     library: Library, suite: Suite, tmp_path: Path, before: bool
 ) -> None:
@@ -465,6 +468,7 @@ def gold_error(library: Library, file: Path) -> str:
     return str(caught.value)
 
 
+@pytest.mark.case("E08")
 def test_gold_papers_that_are_not_there_are_named_with_their_line(
     library: Library, tmp_path: Path
 ) -> None:

@@ -98,6 +98,7 @@ def test_a_suite_without_an_answerable_question_is_fine_and_told(
         ({"question": "Why?", "paper_ids": ["000-07"], "evidence": ["It is so."]}, "'It is so.'"),
     ],
 )
+@pytest.mark.case("E08")
 def test_gold_that_is_not_in_the_index_is_named_with_its_line(
     seeds_index: Path, tmp_path: Path, question: dict[str, object], words: str
 ) -> None:
@@ -137,6 +138,7 @@ def test_the_money_that_is_spent_leaves_the_rest_for_later(
     assert rest.json()["outcomes"] == {"scored": 2, "abstained": 0, "failed": 0, "skipped": 0}
 
 
+@pytest.mark.case("E06")
 def test_a_server_that_is_not_there_is_exit_4_and_asked_again_later(
     seeds_index: Path, suite: Path, tmp_path: Path
 ) -> None:
@@ -150,6 +152,7 @@ def test_a_server_that_is_not_there_is_exit_4_and_asked_again_later(
     assert lines(tmp_path / "run") == []
 
 
+@pytest.mark.case("C12")
 def test_ctrl_c_ends_a_run_that_waits_for_a_model(
     seeds_index: Path, suite: Path, tmp_path: Path
 ) -> None:

@@ -56,6 +56,7 @@ def test_records_are_read_as_they_were_written(run: Path) -> None:
 
 @settings(deadline=None, max_examples=60)
 @given(st.integers(0, 10_000))
+@pytest.mark.case("E04")
 def test_wherever_the_file_is_cut_the_run_goes_on_from_its_last_whole_line(cut: int) -> None:
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place) / "run"
@@ -69,6 +70,7 @@ def test_wherever_the_file_is_cut_the_run_goes_on_from_its_last_whole_line(cut: 
         assert samples.read_bytes() == whole
 
 
+@pytest.mark.case("E04")
 def test_kills_at_random_points_lose_nothing_and_ask_nothing_twice(
     tmp_path: Path, file: Path
 ) -> None:
@@ -149,6 +151,7 @@ def test_a_run_is_gone_on_with_only_when_asked_for(run: Path, file: Path) -> Non
         ({"settings": "b", "index": "after"}, "index: before, after; settings: a, b"),
     ],
 )
+@pytest.mark.case("E05")
 def test_a_run_of_something_else_is_not_gone_on_with(
     tmp_path: Path, file: Path, changed: dict[str, object], told: str
 ) -> None:
@@ -170,6 +173,7 @@ def test_facts_may_change(run: Path, file: Path) -> None:
         assert read_manifest(run).facts != {"machine": "another"}
 
 
+@pytest.mark.case("E09")
 def test_a_second_process_is_told_who_writes(tmp_path: Path, file: Path) -> None:
     folder = tmp_path / "run"
     first = start(folder, file, tmp_path / "asked", seconds=600)
@@ -190,6 +194,7 @@ def test_a_second_process_is_told_who_writes(tmp_path: Path, file: Path) -> None
     assert written(folder, file, RECORDS) == folder  # the kernel let go of its lock
 
 
+@pytest.mark.case("C12")
 def test_ctrl_c_does_not_wait_for_the_question(tmp_path: Path, file: Path) -> None:
     process = start(tmp_path / "run", file, tmp_path / "asked", seconds=600)
     assert process.stdout is not None
@@ -211,6 +216,7 @@ def test_samples_without_a_manifest_are_not_added_to(run: Path, file: Path) -> N
 # --- Disks ---------------------------------------------------------------------------------
 
 
+@pytest.mark.case("E10")
 def test_a_full_disk_ends_the_run_and_all_before_is_readable(tmp_path: Path, file: Path) -> None:
     folder, log = tmp_path / "run", tmp_path / "asked"
     process = start(folder, file, log, bytes_=300_000)  # a record has some 80,000

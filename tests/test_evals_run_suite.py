@@ -58,6 +58,7 @@ def told(tmp_path: Path, *lines: object) -> str:
         ({"id": "a", "turns": [{"turn": 1, "question": "?", "id": "x"}]}, "'turns.0.id', which"),
     ],
 )
+@pytest.mark.case("E08")
 def test_a_line_that_is_no_question_is_named(
     tmp_path: Path, line: dict[str, Any] | str, words: str
 ) -> None:
@@ -71,6 +72,7 @@ def test_a_turn_may_not_have_the_id_of_a_question(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", ["", "\n \n"])
+@pytest.mark.case("E08")
 def test_an_empty_suite_is_told(tmp_path: Path, content: str) -> None:
     assert told(tmp_path, content).startswith("mine.jsonl holds no questions.")
 
@@ -122,6 +124,7 @@ def test_the_same_questions_are_the_same_suite_wherever_they_stand(tmp_path: Pat
         (("run", "fine.jsonl", "--resume"), "There is no run of fine to go on with"),
     ],
 )
+@pytest.mark.case("E08")
 def test_the_command_says_what_is_wrong_in_one_line(
     tmp_path: Path, arguments: tuple[str, ...], words: str
 ) -> None:

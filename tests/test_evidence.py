@@ -100,6 +100,7 @@ def test_of_two_equally_relevant_sentences_the_one_that_says_something_new_comes
     ]
 
 
+@pytest.mark.case("R08")
 def test_a_sentence_that_another_paper_repeats_is_no_second_support() -> None:
     said = ("Owls see 3.7 points.", 0.9)
     hits = [

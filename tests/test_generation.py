@@ -936,6 +936,7 @@ def test_many_streams_at_once_do_not_mix() -> None:
     assert texts == ["0 1 2 3 4 "] * 8
 
 
+@pytest.mark.case("C12")
 def test_ctrl_c_during_a_wait_ends_it() -> None:
     def interrupt(_: float) -> None:
         raise KeyboardInterrupt
@@ -1034,6 +1035,7 @@ def _parts(join: Callable[[list[T]], T], items: list[T], chance: random.Random) 
 
 @settings(max_examples=200, deadline=None)
 @given(st.lists(st.binary(max_size=60), max_size=6))
+@pytest.mark.case("G10", "G15")
 def test_whatever_comes_is_text_or_a_named_fault(chunks: list[bytes]) -> None:
     reply = wire.Collected(100)
     try:

@@ -279,6 +279,7 @@ def test_a_kill_while_the_file_is_made_leaves_none_or_a_whole_one(tmp_path: Path
     assert [one.name for one in history_of(tmp_path).conversations()] == ["One"]
 
 
+@pytest.mark.case("I17")
 def test_a_full_disk_is_one_line_and_loses_nothing(tmp_path: Path) -> None:
     history = history_of(tmp_path)
     number = history.create()
@@ -360,6 +361,7 @@ def test_a_new_format_keeps_everything_and_one_that_fails_changes_nothing(
     assert len(dump(first_format)) == len(before)
 
 
+@pytest.mark.case("C22")
 def test_a_file_of_a_newer_release_is_refused_and_left_alone(
     first_format: Path, tmp_path: Path
 ) -> None:

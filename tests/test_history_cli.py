@@ -110,6 +110,7 @@ def test_papers_by_name_and_by_filter(tmp_path: Path) -> None:
     assert "Müller, Z. and Reed, S. (2020)" in text
 
 
+@pytest.mark.case("R10")
 def test_what_is_not_in_the_collection_is_told_and_exported_all_the_same(
     asked: Path, tmp_path: Path
 ) -> None:

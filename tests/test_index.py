@@ -345,6 +345,7 @@ def test_so_is_one_with_a_generation(
     compare_with_a_new_index(library, library.papers.parent / "fresh")
 
 
+@pytest.mark.case("C22")
 def test_a_catalog_of_a_newer_release_is_left_alone(library: Library) -> None:
     library.write("a.txt", abstract("apples"))
     library.index()
@@ -389,6 +390,7 @@ def test_a_file_name_that_is_not_utf_8_is_taken_and_shown(library: Library) -> N
     assert library.index().removed == 1
 
 
+@pytest.mark.case("R09")
 def test_papers_that_no_vector_index_can_tell_apart_are_searched_exactly(library: Library) -> None:
     vectors = AlikeVectors()
     library.vectors = lambda _: vectors

@@ -136,6 +136,7 @@ def test_the_vector_index_is_on_disk(library: Library) -> None:
 
 
 @pytest.mark.parametrize("name", DAMAGE, ids=code_of)
+@pytest.mark.case("X05", "X06", "X07", "X08", "X09")
 def test_damage_is_repaired_from_the_catalog_before_the_first_result(
     library: Library, name: str
 ) -> None:
@@ -155,6 +156,7 @@ def test_damage_is_repaired_from_the_catalog_before_the_first_result(
 
 
 @pytest.mark.parametrize("name", [*DAMAGE, *MORE_DAMAGE], ids=code_of)
+@pytest.mark.case("X05", "X06", "X07", "X08", "X09")
 def test_damage_is_seen_before_chroma_opens_the_folder(library: Library, name: str) -> None:
     (DAMAGE | MORE_DAMAGE)[name](library.data / "vectors")
     with pytest.raises(Damaged) as caught:
@@ -186,6 +188,7 @@ def test_a_generation_that_breaks_while_it_is_open_is_replaced(library: Library)
     assert library.generation == "gen-000002"
 
 
+@pytest.mark.case("C14")
 def test_I16_leftovers_of_a_build_that_was_killed_are_removed(library: Library) -> None:
     leftover = library.data / "vectors" / "gen-000009.tmp"
     leftover.mkdir()
@@ -211,6 +214,7 @@ def with_catalog(library: Library) -> Iterator[Path]:
 
 
 @pytest.mark.parametrize("name", CATALOG_DAMAGE)
+@pytest.mark.case("X05")
 def test_a_damaged_catalog_is_said_to_be_so_and_never_searched(
     library: Library, with_catalog: Path, name: str
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import signal
 import subprocess
@@ -20,7 +21,7 @@ from rag.errors import IndexUnusable
 from rag.index.sync import Options
 
 ANY = Options(allow_shrink=True)
-SERIES = 7
+SERIES = int(os.environ.get("KILL_SERIES", "7"))
 FILES = 8
 PAPERS = 8  # in each file
 POINTS = {

@@ -38,6 +38,7 @@ def passage(text: str, title: str = "Owls") -> Passage:
     return Passage("p1", title, text, ("Owls hunt mice by night.",))
 
 
+@pytest.mark.case("E07")
 def test_no_model_is_asked_and_the_verdict_says_why() -> None:
     generator = ScriptedGenerator(YES)
     case = Case("Owls hunt mice.", (passage(OWLS, "Good"), passage(PLANTED, "Bad")))

@@ -94,6 +94,7 @@ def test_a_verdict_is_read_whatever_stands_around_it(
         ("[" * 100_000 + '{"label": ' + "[" * 100_000, "broken"),
     ],
 )  # fmt: skip
+@pytest.mark.case("E01")
 def test_what_leaves_a_doubt_is_no_verdict_and_says_why(text: str, why: str) -> None:
     with pytest.raises(Unreadable) as caught:
         verdict(text)
@@ -111,6 +112,7 @@ def test_what_leaves_a_doubt_is_no_verdict_and_says_why(text: str, why: str) -> 
         ("I would give it a 7.", "has no score"),
     ],
 )
+@pytest.mark.case("E01")
 def test_a_score_outside_its_range_is_no_score(text: str, why: str) -> None:
     with pytest.raises(Unreadable) as caught:
         met(text)
@@ -157,6 +159,7 @@ def test_latex_that_json_would_swallow_is_kept(command: str) -> None:
 
 
 @given(st.text(max_size=300))
+@pytest.mark.case("E01")
 def test_no_text_breaks_the_reader_or_gets_a_label_by_default(text: str) -> None:
     try:
         found = verdict(text)

@@ -261,6 +261,7 @@ def test_a_question_that_nothing_answers_is_refused_and_the_nearest_are_shown(vi
     "question",
     ["What does the quokka benchmark measure?", f"quokka zebra {HOSTILE}\n\n# **x**\n- $\\rule$"],
 )
+@pytest.mark.case("U01")
 def test_hostile_text_is_shown_and_does_nothing(visit: Visit, question: str) -> None:
     visit.ask(question)
     visit.wait_until_answered()
@@ -279,6 +280,7 @@ def test_a_question_that_is_too_long_is_refused_and_kept(visit: Visit) -> None:
     expect(visit.page.locator("#question textarea")).to_have_value("why " * 3_000)
 
 
+@pytest.mark.case("U06")
 def test_readers_do_not_see_each_other(browser: Browser, program: Program) -> None:
     with visiting(browser, program.url) as one, visiting(browser, program.url) as two:
         for _ in range(3):
@@ -404,6 +406,7 @@ def fetched(url: str, **headers: str) -> tuple[int, Message, str]:
             return error.code, error.headers, error.read().decode(errors="replace")
 
 
+@pytest.mark.case("U02")
 def test_every_response_bears_the_security_headers(program: Program) -> None:
     home = fetched(program.url)
     asset = re.search(r'(?:src|href)="\.?/?(assets/[^"]+)"', home[2])
@@ -419,6 +422,7 @@ def test_every_response_bears_the_security_headers(program: Program) -> None:
 
 
 @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "localhost.evil", ""])
+@pytest.mark.case("U02")
 def test_a_foreign_host_is_refused(program: Program, host: str) -> None:
     assert fetched(program.url, host=host)[0] == 400
 
@@ -429,6 +433,7 @@ def test_our_own_names_are_not(program: Program, host: str) -> None:
 
 
 @pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://localhost:1"])
+@pytest.mark.case("U02")
 def test_another_sites_page_is_refused(program: Program, origin: str) -> None:
     assert fetched(f"{program.url}/config", origin=origin)[0] == 403
     assert fetched(f"{program.url}/config", origin=program.url)[0] == 200
@@ -448,11 +453,13 @@ def test_another_sites_page_is_refused(program: Program, origin: str) -> None:
         "elsewhere/",
     ],
 )
+@pytest.mark.case("U03")
 def test_gradios_variables_open_nothing(program: Program, path: str) -> None:
     assert fetched(f"{program.url}/{path}")[0] in {403, 404}
 
 
 @pytest.mark.parametrize("path", ["gradio_api/upload", "upload"])
+@pytest.mark.case("U13")
 def test_no_file_is_taken(program: Program, path: str) -> None:
     kind = "multipart/form-data; boundary=x"
     body = (
@@ -465,6 +472,7 @@ def test_no_file_is_taken(program: Program, path: str) -> None:
         assert error.code in {404, 405}
 
 
+@pytest.mark.case("U14")
 def test_no_function_is_offered_to_programs(program: Program) -> None:
     _, _, described = fetched(f"{program.url}/gradio_api/info")
     assert json.loads(described)["named_endpoints"] == {}
@@ -508,6 +516,7 @@ def scripted(model: ExitStack, *scripts: Script) -> ScriptedServer:
     return model.enter_context(ScriptedServer(*scripts, models=["scripted"]))
 
 
+@pytest.mark.case("U08")
 def test_stop_ends_the_request_and_keeps_what_came(
     browser: Browser, index: Path, model: ExitStack
 ) -> None:
@@ -535,6 +544,7 @@ def test_stop_ends_the_request_and_keeps_what_came(
             expect(other.page.locator("#sources mark", has_text=CLAIM)).to_be_visible()
 
 
+@pytest.mark.case("U11")
 def test_a_fault_of_the_server_is_told_and_the_next_question_works(
     browser: Browser, index: Path, model: ExitStack
 ) -> None:
@@ -566,6 +576,7 @@ def one_line(told: str) -> str:
     return told
 
 
+@pytest.mark.case("U05")
 def test_a_taken_port_is_an_error_in_one_line(index: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
@@ -577,6 +588,7 @@ def test_a_taken_port_is_an_error_in_one_line(index: Path) -> None:
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "no such host"])
+@pytest.mark.case("U04")
 def test_other_machines_are_not_served(index: Path, host: str) -> None:
     run = ended("--host", host, "--port", "0", env=environment(RAG_DATA_DIR=str(index)))
     assert run.returncode == 2
@@ -598,6 +610,7 @@ def test_an_unknown_option_is_told_with_the_way_to_help() -> None:
 @pytest.mark.parametrize(
     ("number", "code", "told"), [(signal.SIGINT, 130, "\ninterrupted\n"), (signal.SIGTERM, 143, "")]
 )
+@pytest.mark.case("C12")
 def test_it_ends_at_once_although_an_answer_is_being_written(
     browser: Browser,
     index: Path,
@@ -649,6 +662,7 @@ class SilentAssistant:
         self.cut = threading.Event()
 
 
+@pytest.mark.case("U12")
 def test_what_nobody_foresaw_is_told_by_a_number_only(caplog: pytest.LogCaptureFixture) -> None:
     desk = Desk(cast("Answers", BrokenAssistant()))
     with caplog.at_level(logging.ERROR):
@@ -675,6 +689,7 @@ def test_a_wait_is_told_as_it_begins_and_can_be_stopped() -> None:
     assert not last.waiting
 
 
+@pytest.mark.case("U08")
 def test_leaving_stops_the_writing() -> None:
     assistant = SilentAssistant()
     progress = Desk(cast("Answers", assistant)).ask("reader", Turn(1, "why"))

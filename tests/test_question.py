@@ -222,6 +222,7 @@ def test_a_filter_of_the_question_that_leaves_nothing_is_given_up(library: Libra
     assert "no paper left for author Voss" in noted(both.query)
 
 
+@pytest.mark.case("R03")
 def test_a_filter_that_was_given_and_leaves_nothing_finds_nothing(library: Library) -> None:
     found = find(library, "owls", *filters_of(since="2040"))
     assert found.hits == ()
@@ -256,6 +257,7 @@ def test_a_collection_without_metadata_knows_no_filters(tmp_path: Path) -> None:
     assert "2020" in query.terms
 
 
+@pytest.mark.case("R05")
 def test_the_nearest_papers_that_pass_a_filter_are_found_wherever_they_rank(
     tmp_path: Path,
 ) -> None:
@@ -419,6 +421,7 @@ def test_a_name_is_found_in_every_spelling(tmp_path: Path, written: str, typed: 
      "in 2020", "papers by", "at NeurIPS", "what is it?", "The Who", "a", "?!a", "'a b'",
      "猫", "ﾊﾝｶｸ", "ꙮ ꙮ", "அ"],
 )  # fmt: skip
+@pytest.mark.case("R04")
 def test_no_sign_of_a_query_language_does_harm(library: Library, question: str) -> None:
     found = find(library, question)
     assert all(hit.score > 0 for hit in found.hits)
@@ -447,11 +450,13 @@ def test_of_a_very_long_question_the_rarest_words_are_searched(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("limit", [0, -1])
+@pytest.mark.case("R02")
 def test_fewer_than_one_paper_cannot_be_asked_for(library: Library, limit: int) -> None:
     with pytest.raises(UsageError, match=f"{limit} papers were asked for"):
         find(library, "owls", limit=limit)
 
 
+@pytest.mark.case("R02")
 def test_more_papers_than_there_are_can_be_asked_for(library: Library) -> None:
     assert 1 <= len(find(library, "owls lake", limit=10**9).hits) <= len(PAPERS)
 

@@ -159,6 +159,7 @@ def test_a_bridge_is_used_by_those_who_want_the_new_model(data: Path, second_mod
     assert "rag reembed --model" in rag("search", "apples", env=env, data=data).err
 
 
+@pytest.mark.case("C12")
 def test_ctrl_c_keeps_what_is_embedded(tmp_path: Path, second_model: str) -> None:
     papers, data = tmp_path / "papers", tmp_path / "data"
     papers.mkdir()

@@ -467,6 +467,7 @@ def test_I12_what_is_no_vector_of_each_text_is_named_and_not_stored(
 
 
 @pytest.mark.parametrize("name", ["a row less", "a number less", "NaN", "zeros", "base64"])
+@pytest.mark.case("R06")
 def test_I12_neither_the_probe_nor_a_question_is_compared_by_it(
     library: Library, name: str
 ) -> None:

@@ -105,6 +105,7 @@ def test_a_paper_that_came_later_makes_another_index_but_no_other_answer(library
         ({"a.txt": CLOUDS, "c.txt": f"We weigh apples. {FACT}"}, "elsewhere"),
     ],
 )
+@pytest.mark.case("R10")
 def test_a_cited_sentence_is_looked_for(
     library: Library, files: dict[str, str], state: str
 ) -> None:

@@ -129,11 +129,13 @@ def test_a_sentence_scores_by_the_words_it_shares_and_by_its_similarity() -> Non
 
 
 @pytest.mark.parametrize("text", ["", "  \n\t ", "\u200b\u202e", "😀 🎉", "?!… «»", "\x1b\x00"])
+@pytest.mark.case("R01")
 def test_a_question_without_a_word_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match="The question is empty"):
         read_question(text, max_chars=100)
 
 
+@pytest.mark.case("R01")
 def test_a_question_has_a_longest_length() -> None:
     assert read_question("x" * 100, max_chars=100).text == "x" * 100
     with pytest.raises(UsageError, match="101 characters, the limit is 100"):
@@ -159,6 +161,7 @@ def test_a_question_is_trimmed_and_free_of_what_cannot_be_seen(asked: str, read:
 
 
 @pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.case("R09")
 def test_papers_that_nothing_tells_apart_come_in_the_order_of_ids(
     tmp_path: Path, order: int
 ) -> None:
@@ -245,6 +248,7 @@ def test_every_hit_is_a_paper_once_with_sentences_that_slice_back(
             assert hit.paper.sentences[item.index].text == item.text
 
 
+@pytest.mark.case("R02")
 def test_more_papers_than_there_are_are_not_an_error(assistant: Assistant) -> None:
     assert len(assistant.search("learning", 1000).hits) == 57
     assert len(assistant.search("learning", 1).hits) == 1

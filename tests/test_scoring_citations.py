@@ -123,6 +123,7 @@ def test_claims_that_are_handed_over_are_the_statements() -> None:
     assert [passage.paper_id for passage in passages_of(record, 1, (2, 7))] == ["q"]
 
 
+@pytest.mark.case("E02")
 def test_a_judge_that_failed_or_was_not_asked_leaves_a_question_unjudged() -> None:
     entails = entailment([Opinion(0, (1,), "support"), Opinion(1, (1,), "", failure="prose")])
     assert entails(0, (1,))

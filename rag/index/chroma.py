@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, BinaryIO, TypeVar, cast
 import numpy as np
 
 from rag.errors import AskPapersError, ResourceError
-from rag.index.disk import is_for_space, is_full, with_space
+from rag.index.disk import is_for_want, is_full, spare_handles, with_space
 from rag.index.embedding import Vectors
 from rag.index.manifest import (
     DATABASE,
@@ -47,6 +47,7 @@ _MOST_MISSED = 0.1  # of a sample; an approximate index misses a row now and the
 _PAGE = 500
 _SEARCH_WIDTH = 200  # hnsw:ef; must reach the number of neighbours that are asked for
 _MOST_AT_ONCE = 2_000
+_HANDLES = 24  # files that it opens, some at a time; it calls itself damaged where it may not
 _UNLOCKED_IN = 5.0  # seconds
 _ONE_AT_A_TIME = (
     threading.Lock()
@@ -113,9 +114,13 @@ class Opened:
     def _translated(self, call: Callable[[], Result]) -> Result:
         try:
             return call()
-        except Exception as error:  # the vendor's errors have no common base
+        except (KeyboardInterrupt, SystemExit, GeneratorExit):
+            raise
+        except (
+            BaseException
+        ) as error:  # the vendor's have no common base; its panics are no Exception
             cause = with_space(str(error), self._folder)
-            if is_for_space(error, self._folder):
+            if is_for_want(error, self._folder):
                 what = f"The vectors in {self._folder} cannot be searched"
                 raise Unavailable(what, cause=cause) from error
             raise Damaged(f"The vectors in {self._folder} are damaged", cause=cause) from error
@@ -124,12 +129,15 @@ class Opened:
 def _in_the_way(folder: Path) -> str:
     """What would keep Chroma from opening a generation, which it writes to at that; empty: nothing.
 
-    It waits 1,000 s for a lock, and on a full disk for ever.
+    It waits 1,000 s for a lock, and on a full disk for ever; short of file handles it panics.
     """
     if not all(os.access(path, os.W_OK) for path in (folder, folder / DATABASE)):
         return "the folder is read-only"
     if is_full(folder):
         return "the disk is full"
+    spare = spare_handles()
+    if spare is not None and spare < _HANDLES:
+        return f"only {max(spare, 0)} more files may be opened"
     if is_locked(folder / DATABASE, _UNLOCKED_IN):
         return f"another program has had them locked for {_UNLOCKED_IN:.0f} s"
     return ""
@@ -225,7 +233,7 @@ def _open(folder: Path) -> tuple[Client, chromadb.Collection]:
         client = _client(folder)
         try:
             return client, client.get_collection(_COLLECTION, embedding_function=None)
-        except Exception:
+        except BaseException:
             client.close()
             raise
 
@@ -243,7 +251,7 @@ def _client(folder: Path) -> Client:
     settings = Settings(_env_file=None, anonymized_telemetry=False)
     try:
         return cast("Client", chromadb.PersistentClient(str(folder), settings=settings))
-    except Exception:
+    except BaseException:
         SharedSystemClient.clear_system_cache()
         raise
 
@@ -291,7 +299,7 @@ def main(command: str, folder: str) -> int:
         sys.stderr.write(" ".join(cause.split()) + "\n")
         if isinstance(error, Unsearchable):
             return UNSEARCHABLE
-        unwritable = isinstance(error, ResourceError) or is_for_space(error, Path(folder))
+        unwritable = isinstance(error, ResourceError) or is_for_want(error, Path(folder))
         return (ResourceError if unwritable else Damaged).exit_code
     return 0
 

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import os
+import resource
 from pathlib import Path
 
-_FULL = ("disk is full", "no space left", "file too large", "quota exceeded")
+_WANTING = (  # what libraries say that hide the error of the system
+    *("disk is full", "no space left", "file too large", "quota exceeded"),
+    *("too many open files", "unable to open database file"),
+    *("cannot allocate memory", "failed to map segment", "bad_alloc", "out of memory"),
+    "can't alloc",
+)
 _TOLD_BELOW = 1 << 30  # bytes; with more of them the disk is not what went wrong
 _NOTHING = 1 << 18  # bytes with which nothing can be written any more
 
@@ -51,13 +57,27 @@ def is_full(folder: Path) -> bool:
     return free is not None and free < _NOTHING
 
 
-def is_for_space(error: BaseException, folder: Path) -> bool:
-    """Whether an error, or one that it hides, comes of a full disk; of some only the text tells."""
-    if is_full(folder):
+def spare_handles() -> int | None:
+    """How many more files this process may open; None where nobody knows."""
+    try:
+        taken = len(os.listdir("/proc/self/fd"))  # noqa: PTH208
+    except FileNotFoundError:
+        return None
+    except OSError:  # not even this one
+        return 0
+    return resource.getrlimit(resource.RLIMIT_NOFILE)[0] - taken
+
+
+def is_for_want(error: BaseException, folder: Path | None = None) -> bool:
+    """Whether an error, or one that it hides, comes of a lack of space, memory or file handles.
+
+    Of some only the text tells. `folder`: where something was to be written.
+    """
+    if folder is not None and is_full(folder):
         return True
     seen: BaseException | None = error
     while seen is not None:
-        if any(words in str(seen).casefold() for words in _FULL):
+        if isinstance(seen, MemoryError) or any(w in str(seen).casefold() for w in _WANTING):
             return True
         seen = seen.__cause__ or seen.__context__
     return False

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from rag.errors import IndexUnusable
-from rag.index.disk import write_durably
+from rag.index.disk import is_for_want, write_durably
 
 FORMAT = 1
 DATABASE = "chroma.sqlite3"
@@ -79,6 +79,15 @@ def describe(
     return manifest
 
 
+def fault(what: str, error: Exception) -> Damaged:
+    """What an error while a generation is read says of it: damaged, or not to be read at present.
+
+    A machine that lacks memory or file handles says nothing against the generation.
+    """
+    kind = Unavailable if is_for_want(error) else Damaged
+    return kind(what, cause=getattr(error, "strerror", None) or str(error))
+
+
 def read_manifest(folder: Path) -> Manifest:
     """The manifest in `folder`.
 
@@ -91,7 +100,7 @@ def read_manifest(folder: Path) -> Manifest:
         data["files"] = {name: (size, digest) for name, (size, digest) in data["files"].items()}
         manifest = Manifest(**data)
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
-        raise Damaged(f"{path} cannot be read", cause=str(error)) from error
+        raise fault(f"{path} cannot be read", error) from error
     if manifest.format != FORMAT:
         raise Damaged(f"{path} has format {manifest.format}, this program reads {FORMAT}")
     return manifest
@@ -101,14 +110,19 @@ def check(folder: Path, manifest: Manifest) -> None:
     """Compare a closed generation with its manifest; must come before Chroma opens it.
 
     Raises:
-        Damaged: a file is missing, or is not what was written.
+        Damaged: a file is missing, cannot be read, or is not what was written.
+        Unavailable: it cannot be read at present.
     """
     for name, (size, sha256) in manifest.files.items():
         path = folder / name
         found = path.stat().st_size if path.is_file() else -1
         if found != size:  # before hashing: a torn file can claim to have 90 GB
             raise Damaged(f"{path} is damaged", cause=f"{found} bytes in place of {size}")
-        if _sha256(path) != sha256:
+        try:
+            differs = _sha256(path) != sha256
+        except OSError as error:
+            raise fault(f"{path} cannot be read", error) from error
+        if differs:
             raise Damaged(f"{path} is damaged", cause="its checksum differs")
     if manifest.kind == "chroma":
         _check_database(folder / DATABASE, manifest)
@@ -123,8 +137,8 @@ def _check_database(path: Path, manifest: Manifest) -> None:
             (sound,) = connection.execute("PRAGMA quick_check(1)").fetchone()
             rows = connection.execute("SELECT embedding_id FROM embeddings ORDER BY embedding_id")
             ids = [row[0] for row in rows]
-    except sqlite3.Error as error:
-        raise Damaged(f"{path} is damaged", cause=str(error)) from error
+    except (OSError, sqlite3.Error) as error:
+        raise fault(f"{path} is damaged", error) from error
     if sound != "ok" or len(ids) != manifest.rows or _digest(sorted(ids)) != manifest.ids:
         raise Damaged(f"{path} is damaged", cause=f"{len(ids)} of {manifest.rows} rows")
 

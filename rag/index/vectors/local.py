@@ -19,6 +19,7 @@ import threading
 from collections.abc import Iterable
 from pathlib import Path
 
+from rag.errors import ResourceError
 from rag.index.child import build_in_child, unwritable, verify_in_child
 from rag.index.chroma import Opened, Order
 from rag.index.disk import free_bytes, sync, write_durably
@@ -27,9 +28,11 @@ from rag.index.flat import FlatRows, copied
 from rag.index.manifest import (
     Damaged,
     Manifest,
+    Unavailable,
     Unsearchable,
     check,
     describe,
+    fault,
     read_manifest,
 )
 from rag.index.vectors.seam import Facts
@@ -62,7 +65,28 @@ class LocalGeneration:
     def query(self, vector: Vectors, limit: int) -> list[tuple[str, float]]:
         """See `Generation.query`."""
         limit = min(limit, self.manifest.rows)
-        return self._opened().query(vector, limit) if limit else []
+        try:
+            return self._opened().query(vector, limit) if limit else []
+        except Unavailable:
+            raise
+        except Damaged as damage:
+            raise self._judged(damage) from damage
+
+    def _judged(self, damage: Damaged) -> Damaged:
+        """What a failed search says: Chroma that lacks memory blames its files, in many words.
+
+        They are damaged if they differ from the manifest, or if another process cannot use them.
+        """
+        try:
+            check(self.folder, self.manifest)
+            self.verify()
+        except Damaged:
+            return damage
+        except ResourceError as error:
+            return Unavailable(error.what, cause=error.cause)
+        return Unavailable(
+            f"The vectors in {self.folder} cannot be searched by this process", cause=damage.cause
+        )
 
     def verify(self) -> None:
         """Try all of it out, in a process of its own.
@@ -108,7 +132,7 @@ class Generations:
         except FileNotFoundError:
             return None
         except (OSError, UnicodeDecodeError) as error:
-            raise Damaged(f"{self.root / _CURRENT} cannot be read", cause=str(error)) from error
+            raise fault(f"{self.root / _CURRENT} cannot be read", error) from error
         folder = self.root / name
         if not name.startswith("gen-") or "/" in name:
             raise Damaged(f"{self.root / _CURRENT} names no generation")
