@@ -18,6 +18,7 @@ from rag.cli_collection import LIST_EPILOG, SURVEY_EPILOG, list_papers, survey
 from rag.cli_export import EPILOG as EXPORT_EPILOG
 from rag.cli_export import export
 from rag.cli_history import history
+from rag.cli_map import MAP_EPILOG, show_map
 from rag.cli_models import models
 from rag.cli_papers import papers
 from rag.cli_prompts import prompts
@@ -270,6 +271,7 @@ app.command("export", epilog=EXPORT_EPILOG)(export)
 app.command("replay", epilog=REPLAY_EPILOG)(replay)
 app.command("list", epilog=LIST_EPILOG)(list_papers)
 app.command("survey", epilog=SURVEY_EPILOG)(survey)
+app.command("map", epilog=MAP_EPILOG)(show_map)
 
 
 def main() -> None:

@@ -16,6 +16,7 @@ from rag.index.bridging import Bridging
 from rag.index.browse import Merged, Source
 from rag.index.reembedding import Reembedded
 from rag.index.report import Conflict, Report
+from rag.mapping import TopicMap
 from rag.retrieval.fusion import LISTS
 from rag.retrieval.query import Query
 from rag.retrieval.search import Found
@@ -111,6 +112,18 @@ def bridging(result: Bridging) -> Json:
         **asdict(result.quality),
         "least": result.least,
         "stored": result.stored,
+    }
+
+
+def topic_map(result: TopicMap) -> Json:
+    """The result of `rag map`."""
+    return {
+        "revision": result.revision,
+        "clusters": [
+            asdict(cluster) | {"terms": list(cluster.terms), "name": cluster.name}
+            for cluster in result.clusters
+        ],
+        "points": [asdict(point) for point in result.points],
     }
 
 

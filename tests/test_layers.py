@@ -76,10 +76,13 @@ ORDER = (
     "replaying "
     "exporting.wording exporting.names exporting.references exporting.forms exporting.bibtex "
     "exporting.ris exporting.csl exporting.formatted exporting.markdown exporting.webpage "
+    "mapping.neighbours mapping.projection mapping.clustering mapping.naming mapping.topicmap "
+    "mapping mapping.drawing "
     "exporting.formats exporting history.migrations history.file history.store history "
-    "llamaindex server display jsonform batch terminal_table terminal terminal_replay doctor exits "
+    "llamaindex server display jsonform batch terminal_table terminal terminal_replay terminal_map "
+    "doctor exits "
     "flags cli_papers cli_models cli_prompts cli_reembed cli_tables cli_export cli_history "
-    "cli_replay cli_collection cli_chat cli "
+    "cli_replay cli_collection cli_chat cli_map cli "
     "page.desk page.setting page.readers page.parts page.ask page.page page.mounting page"
 ).split()
 
