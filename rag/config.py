@@ -63,6 +63,7 @@ _WITHOUT_EFFECT = _READING | {
     *("data_dir", "weights_dir", "prompts", "host", "port", "engine", "ray_address"),
     *("vectors", "vectors_options", "vectors_timeout"),
     *("openai_api_key", "embedding_api_key", "token_budget"),
+    *("uploads", "max_upload_mb"),
 }
 """Settings that cannot change an answer: places, secrets, budgets, limits of what is read."""
 
@@ -229,6 +230,11 @@ class Config(BaseModel):
         le=1_000_000,
         description="characters of those sentences together, at most; 0: 1,400 for the embedded "
         "model, else 2,400",
+    )
+
+    uploads: bool = Field(True, description="whether the page takes files to index")
+    max_upload_mb: int = Field(
+        200, ge=1, le=100_000, description="megabytes of the files of one upload, together"
     )
 
     host: str = Field("127.0.0.1", description="address of the chat page")

@@ -41,7 +41,7 @@ ORDER = (
     "index.delta index.serving index.reader index.report index.standing index.reading "
     "index.building index.engine index.ray_worker index.ray_driver index.ray_link "
     "index.ray_engine index.intake index.filling index.sync index.reembedding index.bridging "
-    "index.browse index.curation index "
+    "index.browse index.table index.curation index "
     "retrieval.query retrieval.lexicon retrieval.phrases retrieval.filters retrieval.spelling "
     "retrieval.variants retrieval.acronyms retrieval.chinese retrieval.understanding "
     "retrieval.expansion retrieval.fusion retrieval.evidence retrieval.lookup retrieval.search "
@@ -83,7 +83,9 @@ ORDER = (
     "doctor exits "
     "flags cli_papers cli_models cli_prompts cli_reembed cli_tables cli_export cli_history "
     "cli_replay cli_collection cli_chat cli_map cli "
-    "page.desk page.setting page.readers page.parts page.ask page.page page.mounting page"
+    "page.desk page.setting page.readers page.parts page.ask "
+    "page.collection page.cards page.papers page.uploading page.upload page.map "
+    "page.gate page.page page.mounting page"
 ).split()
 
 OWNERS = {

@@ -22,12 +22,13 @@ _PAIR = 1.5  # what a pair of words weighs beside one: it says more
 _WIDEST = 0.3  # share of all papers that may have a term of a name, where there are enough papers
 _ENOUGH = 20
 _COMMON = frozenset(
-    "approach method methods model models result results show shows propose proposed present "
-    "study studies novel new existing based using use used work across while however often "
-    "significantly demonstrate demonstrates introduce introduces provide provides also large small "
-    "improves improve improved consistently among across dataset datasets framework training "
-    "respectively experiments extensive enabling enables improving code success rate state-of-the-art "
-    "computational algorithm baseline baselines space associated increased compared performance data".split()
+    "across algorithm also among approach associated based baseline baselines code compared "
+    "computational consistently data dataset datasets demonstrate demonstrates enables "
+    "enabling existing experiments extensive framework however improve improved improves "
+    "improving increased introduce introduces large method methods model models new novel "
+    "often performance present propose proposed provide provides rate respectively result "
+    "results show shows significantly small space state-of-the-art studies study success "
+    "training use used using while work".split()
 )
 
 

@@ -4,21 +4,32 @@ import gradio as gr
 
 from rag import display
 from rag.answering.assistant import Assistant
-from rag.page import ask
+from rag.page import ask, papers, upload
+from rag.page import map as topics
+from rag.page.collection import Collection
 from rag.page.parts import HIDDEN
 from rag.page.setting import Setting
 
 TITLE = "askpapers"
+KEPT = (600, 3_600)  # seconds between two looks for files that were sent, and how old they get
 AT_A_TIME, WAITING = 16, 64  # answers at once (a local model takes two, in turns), and waiting
 
 
 def build(setting: Setting) -> gr.Blocks:
     """The interface."""
-    page = gr.Blocks(title=TITLE, analytics_enabled=False, fill_width=True)
+    page = gr.Blocks(title=TITLE, analytics_enabled=False, fill_width=True, delete_cache=KEPT)
     with page, gr.Column(elem_id="page"):
         about = gr.HTML(elem_id="about", padding=False)
-        with gr.Tabs(elem_id="tabs"), gr.Tab("Ask", id="ask"):
-            ask.build(setting)
+        with gr.Tabs(elem_id="tabs") as tabs:
+            with gr.Tab("Ask", id="ask"):
+                conversing = ask.build(setting)
+            collection = Collection(setting.config)
+            with gr.Tab("Papers", id="papers") as shelves:
+                shelf = papers.build(setting, collection, tabs, conversing.box)
+                upload.build(setting, shelf)
+            shelves.select(shelf.reload, shelf.asked, shelf.shown, **HIDDEN)
+            with gr.Tab("Map", id="map") as tab:
+                topics.build(setting, collection, conversing, shelf, tab, tabs)
         page.load(lambda: _header(setting.assistant), None, about, queue=False, **HIDDEN)
     page.queue(max_size=WAITING, default_concurrency_limit=AT_A_TIME, api_open=False)
     return page
