@@ -21,18 +21,18 @@ import numpy as np
 import numpy.typing as npt
 
 from rag.index.embedding import Vectors
-from rag.mapping.neighbours import Places, distances
+from rag.mapping.neighbours import Places
 
 Numbers = npt.NDArray[np.float64]
 
 _SEED = 0
-_STARTS = 5
-_ROUNDS = 60  # of k-means, which mostly ends sooner
-_TURNS = 30  # of transport, representatives and λ for one bound
+_STARTS = 4
+_ROUNDS = 40  # of k-means, which mostly ends sooner
+_TURNS = 20  # of transport, representatives and λ for one bound
 _STEP = 0.5  # up the slope of λ, in units of the mean distortion
 _SHARPNESS = 0.02  # ε as a share of the mean distortion
-_BOUNDS = (1.4, 1.3, 1.2, 1.15, 1.1, 1.05)  # tried for δ, in units of k-means' mean distortion
-_DEARER = 1.05  # what the mean over all papers may cost, in the same units
+_BOUNDS = (0.7, 0.4, 0.25, 0.15, 0.05)  # tried for δ: from k-means' mean (0) to its largest (1)
+_DEARER = 1.05  # what the mean over all papers may cost, in units of k-means' mean distortion
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ def k_means(vectors: Vectors, count: int) -> Clustering:
     return min(found, key=lambda one: one.mean)
 
 
-def _from(vectors: Vectors, centres: Numbers) -> Clustering:
+def _from(vectors: Vectors, centres: Vectors) -> Clustering:
     """Lloyd's algorithm from the given representatives."""
     count = len(centres)
     labels = _assigned(_costs(vectors, centres), count)
@@ -93,8 +93,9 @@ def even(vectors: Vectors, count: int) -> Clustering:
     if count < 2 or start.mean == 0:
         return start
     labels, dual = start.labels, np.zeros(count)
-    for bound in _BOUNDS:
-        labels, dual = _constrained(vectors, labels, dual, bound * start.mean, start.mean)
+    for share in _BOUNDS:
+        bound = start.mean + share * (start.largest - start.mean)
+        labels, dual = _constrained(vectors, labels, dual, bound, start.mean)
         found = _measured(vectors, labels, count)
         if found.largest < best.largest and found.mean <= _DEARER * start.mean:
             best = found
@@ -109,11 +110,12 @@ def _constrained(
     centres = _means(vectors, labels, count)
     for _ in range(_TURNS):
         cost = _costs(vectors, centres)
-        charged = cost + dual * (cost - bound)
+        charge = dual.astype(np.float32)
+        charged = cost * (1 + charge) - charge * np.float32(bound)
         share = np.exp((charged.min(axis=1, keepdims=True) - charged) / (_SHARPNESS * unit))
         share /= share.sum(axis=1, keepdims=True)
         held = np.maximum(share.sum(axis=0), 1e-9)
-        over = (share * (cost - bound)).sum(axis=0) / held
+        over = (share * (cost - np.float32(bound))).sum(axis=0) / held
         dual = np.maximum(0.0, dual + _STEP * over / unit)
         centres = (share.T @ vectors) / held[:, None]
     return _assigned(charged, count), dual
@@ -126,13 +128,13 @@ def _measured(vectors: Vectors, labels: Places, count: int) -> Clustering:
     return Clustering(labels, np.bincount(labels, mine, count) / np.maximum(sizes, 1))
 
 
-def _costs(vectors: Vectors, centres: Numbers) -> Numbers:
-    """Squared distance of every paper to every representative, shape (n, clusters)."""
-    blocks = [block for _, block in distances(vectors, centres.astype(np.float32))]
-    return np.concatenate(blocks).astype(np.float64)
+def _costs(vectors: Vectors, centres: Vectors) -> Vectors:
+    """Squared distance of every paper, a unit vector, to every representative: (n, clusters)."""
+    found = 1 + (centres**2).sum(axis=1) - 2 * (vectors @ centres.T)
+    return np.maximum(found, 0, out=found)
 
 
-def _assigned(cost: Numbers, count: int) -> Places:
+def _assigned(cost: Vectors, count: int) -> Places:
     """The cheapest cluster of each paper; a cluster that stays empty gets the dearest paper."""
     labels: Places = cost.argmin(axis=1)
     paid = cost[np.arange(len(labels)), labels]
@@ -144,21 +146,21 @@ def _assigned(cost: Numbers, count: int) -> Places:
     return labels
 
 
-def _means(vectors: Vectors, labels: Places, count: int) -> Numbers:
+def _means(vectors: Vectors, labels: Places, count: int) -> Vectors:
     """The mean of each cluster, shape (clusters, dimension)."""
     member = (labels[:, None] == np.arange(count)).astype(np.float32)
     sizes = np.maximum(member.sum(axis=0), 1)
-    return ((member.T @ vectors) / sizes[:, None]).astype(np.float64)
+    return ((member.T @ vectors) / sizes[:, None]).astype(np.float32)
 
 
-def _spread(vectors: Vectors, count: int, random: np.random.Generator) -> Numbers:
+def _spread(vectors: Vectors, count: int, random: np.random.Generator) -> Vectors:
     """The first representatives: each drawn with the odds of its squared distance to the others."""
     chosen = [int(random.integers(len(vectors)))]
     far = np.full(len(vectors), np.inf)
     while len(chosen) < count:
-        last = vectors[chosen[-1]][None]
-        far = np.minimum(far, np.concatenate([b for _, b in distances(vectors, last)])[:, 0])
+        far = np.minimum(far, _costs(vectors, vectors[chosen[-1:]])[:, 0])
         total = far.sum()
         odds = far / total if total > 0 else None
         chosen.append(int(random.choice(len(vectors), p=odds)))
-    return vectors[chosen].astype(np.float64)
+    found: Vectors = vectors[chosen]
+    return found

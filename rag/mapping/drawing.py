@@ -50,7 +50,7 @@ def drawing(found: TopicMap, marked: Collection[str] = (), *, with_actions: bool
         f'<div class="topic-map" data-map="{_data(found, marked)}"'
         f' data-actions="{"yes" if with_actions else ""}"><div class="plot">'
         f'<svg viewBox="0 0 {_SIDE} {_SIDE}" role="img" aria-label="Topic map: {told}">'
-        f'{dots}<path class="rings" d="{rings}"/><path class="here" d=""/>{labels}</svg>'
+        f'{labels}{dots}<path class="rings" d="{rings}"/><path class="here" d=""/></svg>'
         '<div class="zoom"><button type="button" data-zoom="in" aria-label="Zoom in">+</button>'
         '<button type="button" data-zoom="out" aria-label="Zoom out">−</button>'
         '<button type="button" data-zoom="all">All</button></div>'

@@ -52,13 +52,14 @@ def counted(page: Page) -> str:
 
 def whole(paper: Paper, sources: Sequence[Source]) -> str:
     """One paper: what is known of it, its abstract, where it stands, its versions."""
-    derived = " · title derived from the abstract" if paper.title_derived else ""
+    derived = ["title derived from the abstract"] if paper.title_derived else []
+    about = " · ".join([*([", ".join(paper.meta.authors)] if paper.meta.authors else []), *derived])
     facts = "".join(
         f"<dt>{name}</dt><dd>{as_typed(value)}</dd>" for name, value in _facts(paper) if value
     )
     return (
         f'<article class="paper"><h2>{inline(paper.title)}</h2>'
-        f'<p class="about">{as_typed(", ".join(paper.meta.authors))}{derived}</p>'
+        f'<p class="about">{as_typed(about)}</p>'
         f'<p class="abstract">{inline(paper.text)}</p><dl>{facts}</dl>'
         f"{_sources(sources)}</article>"
     )

@@ -25,8 +25,9 @@ def build(setting: Setting) -> gr.Blocks:
                 conversing = ask.build(setting)
             collection = Collection(setting.config)
             with gr.Tab("Papers", id="papers") as shelves:
+                adding = upload.build(setting)
                 shelf = papers.build(setting, collection, tabs, conversing.box)
-                upload.build(setting, shelf)
+                upload.wire(setting, adding, shelf)
             shelves.select(shelf.reload, shelf.asked, shelf.shown, **HIDDEN)
             with gr.Tab("Map", id="map") as tab:
                 topics.build(setting, collection, conversing, shelf, tab, tabs)

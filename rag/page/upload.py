@@ -4,6 +4,7 @@ Annotations are not postponed here: gradio evaluates those of the handlers.
 """
 
 import shutil
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +22,19 @@ from rag.page.uploading import take
 ARCHIVES = (".zip", ".tar", ".gz", ".tgz", ".bz2", ".tbz2", ".xz", ".txz")
 
 
-def build(setting: Setting, shelf: Shelf) -> None:
-    """The part of the tab that takes files; nothing where that is switched off."""
+@dataclass(frozen=True, slots=True)
+class Adding:
+    """The parts that take files."""
+
+    files: gr.File
+    add: gr.Button
+    told: gr.HTML
+
+
+def build(setting: Setting) -> Adding | None:
+    """Where files are chosen; nothing where that is switched off."""
     if not setting.config.uploads:
-        return
+        return None
     with gr.Accordion("Add papers", open=False, elem_id="adding"):
         most = setting.config.max_upload_mb
         gr.HTML(
@@ -41,8 +51,15 @@ def build(setting: Setting, shelf: Shelf) -> None:
         )
         add = gr.Button("Index them", variant="primary", size="sm")
         told = gr.HTML(padding=False, elem_id="report")
+    return Adding(files, add, told)
 
-    def adding(sent: Any, request: gr.Request, progress: gr.Progress = gr.Progress()) -> list[Any]:  # noqa: B008
+
+def wire(setting: Setting, adding: Adding | None, shelf: Shelf) -> None:
+    """Have chosen files be indexed, and the table be filled anew."""
+    if adding is None:
+        return
+
+    def index(sent: Any, request: gr.Request, progress: gr.Progress = gr.Progress()) -> list[Any]:  # noqa: B008
         places = [Path(str(one)) for one in sent or ()]
         if not places:
             return [gr.skip(), cards.note("Choose files first.")]
@@ -59,8 +76,9 @@ def build(setting: Setting, shelf: Shelf) -> None:
             _clear(places)
         return [None, text]
 
-    shown = {**HIDDEN, "show_progress": "full"}
-    done = add.click(adding, files, [files, told], show_progress_on=told, **shown)
+    parts = [adding.files, adding.told]
+    shown: dict[str, Any] = {**HIDDEN, "show_progress": "full", "show_progress_on": adding.told}
+    done = adding.add.click(index, adding.files, parts, **shown)
     done.then(shelf.reload, shelf.asked, shelf.shown, **HIDDEN)
 
 
