@@ -7,7 +7,16 @@ from typing import Annotated, Literal
 
 import typer
 
-from evals import evidence, golden, ingest, latency, reembedding, retrieval, retrieval_report
+from evals import (
+    clustering,
+    evidence,
+    golden,
+    ingest,
+    latency,
+    reembedding,
+    retrieval,
+    retrieval_report,
+)
 from evals.collection import load as load_collection
 from evals.commands import console, show
 from evals.commands.files import store, store_json
@@ -187,6 +196,21 @@ def evidence_command(
     if save:
         store_json(save, {"settings": chosen, "samples": samples})
     show(evidence.table(samples))
+
+
+@app.command("clustering")
+def clustering_command(
+    data_dir: Annotated[
+        Path | None, typer.Option("--data-dir", help="An index; the one of the settings.")
+    ] = None,
+    clusters: Annotated[str, typer.Option("--clusters", help="How many, by commas.")] = "5,10,20",
+    save: Save = None,
+) -> None:
+    """Compare clusters of even quality with k-means: worst and mean distortion of a cluster."""
+    rows = clustering.run(data_dir or load().config.data_dir, _sizes(clusters))
+    if save:
+        store_json(save, {"rows": clustering.as_json(rows)})
+    console.print(clustering.table(rows))
 
 
 def _sizes(text: str) -> list[int]:

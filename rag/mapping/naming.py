@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from itertools import pairwise
 
 from rag.text import content_words, plain, terms
@@ -28,7 +29,7 @@ _COMMON = frozenset(
     "improving increased introduce introduces large method methods model models new novel "
     "often performance present propose proposed provide provides rate respectively result "
     "results show shows significantly small space state-of-the-art studies study success "
-    "training use used using while work".split()
+    "conclusions objective http training use used using while work".split()
 )
 
 
@@ -47,7 +48,9 @@ def names(texts: Sequence[str], labels: Sequence[int], count: int) -> list[tuple
         having[label].update(said.keys())
         for term, shown in said.items():
             written.setdefault(term, Counter())[shown] += 1
-    everywhere: Counter[str] = sum(having, Counter())
+    everywhere: Counter[str] = Counter()
+    for said_here in having:
+        everywhere.update(said_here)
     average = everywhere.total() / max(count, 1)
     most = _WIDEST * len(texts) if len(texts) >= _ENOUGH else len(texts)
     wide = {term for term, n in everywhere.items() if n > most}
@@ -86,11 +89,17 @@ def _named(
 def _terms(text: str) -> Iterable[tuple[str, str]]:
     """Every term of a text, one word or two, by its stem: how it is written there."""
     words = [word for word in content_words(plain(text)) if _says_something(word)]
-    stems = ["".join(terms(word)[-1:]) or word for word in words]
+    stems = [_stem(word) for word in words]
+    folded = text.casefold()
     yield from zip(stems, words, strict=True)
     for (a, first), (b, second) in pairwise(zip(stems, words, strict=True)):
-        if a != b and f"{first} {second}" in text.casefold():
+        if a != b and f"{first} {second}" in folded:
             yield f"{a} {b}", f"{first} {second}"
+
+
+@lru_cache(maxsize=1 << 16)
+def _stem(word: str) -> str:
+    return "".join(terms(word)[-1:]) or word
 
 
 def _says_something(word: str) -> bool:
