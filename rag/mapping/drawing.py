@@ -102,7 +102,8 @@ def _place(at: Point | Cluster) -> tuple[int, int]:
 def _label(cluster: Cluster) -> str:
     x, y = _place(cluster)
     shown = html.escape(printable(", ".join(cluster.terms[:_TERMS_SHOWN])))
-    return f'<text x="{x}" y="{y}">{shown}</text>'
+    side = "end" if x > _SIDE * 0.8 else "start" if x < _SIDE * 0.2 else "middle"
+    return f'<text x="{x}" y="{y}" text-anchor="{side}">{shown}</text>'
 
 
 def _list(found: TopicMap, marked: Collection[str]) -> str:
