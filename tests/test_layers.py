@@ -84,7 +84,7 @@ ORDER = (
     "flags cli_papers cli_models cli_prompts cli_reembed cli_tables cli_export cli_history "
     "cli_replay cli_collection cli_chat cli_map cli "
     "page.desk page.setting page.readers page.parts page.ask "
-    "page.collection page.cards page.papers page.uploading page.upload page.map "
+    "page.uploading page.collection page.cards page.papers page.upload page.map "
     "page.gate page.page page.mounting page"
 ).split()
 

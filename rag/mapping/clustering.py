@@ -132,8 +132,9 @@ def _measured(vectors: Vectors, labels: Places, count: int) -> Clustering:
 
 def _costs(vectors: Vectors, centres: Vectors) -> Vectors:
     """Squared distance of every paper, a unit vector, to every representative: (n, clusters)."""
-    found = 1 + (centres**2).sum(axis=1) - 2 * (vectors @ centres.T)
-    return np.maximum(found, 0, out=found)
+    found: Vectors = 1 + (centres**2).sum(axis=1) - 2 * (vectors @ centres.T)
+    np.maximum(found, 0, out=found)
+    return found
 
 
 def _assigned(cost: Vectors, count: int) -> Places:
@@ -152,7 +153,8 @@ def _means(vectors: Vectors, labels: Places, count: int) -> Vectors:
     """The mean of each cluster, shape (clusters, dimension)."""
     member = (labels[:, None] == np.arange(count)).astype(np.float32)
     sizes = np.maximum(member.sum(axis=0), 1)
-    return ((member.T @ vectors) / sizes[:, None]).astype(np.float32)
+    means: Vectors = ((member.T @ vectors) / sizes[:, None]).astype(np.float32)
+    return means
 
 
 def _spread(vectors: Vectors, count: int, random: np.random.Generator) -> Vectors:

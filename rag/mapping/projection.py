@@ -155,4 +155,5 @@ def _fitted(places: Plane) -> Plane:
     """The places moved and scaled alike in both directions, so that all lie within -1 and 1."""
     low, high = places.min(axis=0), places.max(axis=0)
     span = (high - low).max()
-    return (places - (low + high) / 2) * (2 / span if span > 0 else 0.0)
+    fitted: Plane = (places - (low + high) / 2) * (2 / span if span > 0 else 0.0)
+    return fitted

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 from rag import display
 from rag.display import Turn, as_typed, inline
@@ -30,14 +30,17 @@ element.addEventListener('change', (event) => {
 """
 
 
-def table(page: Page, ticked: Collection[str] = ()) -> str:
-    """Rows with a box to choose each and its title to open it."""
+def table(page: Page, drawn: int = 0) -> str:
+    """Rows with a box to choose each and its title to open it.
+
+    `drawn` tells one drawing from the next: a browser keeps the ticks of one that is the same.
+    """
     if not page.rows:
         return '<p class="empty">No paper has that.</p>'
-    rows = "".join(_row(row, row.paper_id in ticked) for row in page.rows)
+    rows = "".join(_row(row) for row in page.rows)
     heads = "".join(f'<th scope="col">{name}</th>' for name in ("Title", "Authors", "Year", "File"))
     return (
-        '<div class="rows"><table><thead><tr><th scope="col">'
+        f'<div class="rows" data-drawn="{drawn}"><table><thead><tr><th scope="col">'
         '<input type="checkbox" data-all aria-label="Choose all on this page"></th>'
         f"{heads}</tr></thead><tbody>{rows}</tbody></table></div>"
     )
@@ -113,13 +116,13 @@ def note(text: str) -> str:
     return f'<p role="status">{as_typed(text)}</p>' if text else ""
 
 
-def _row(row: Row, ticked: bool) -> str:
+def _row(row: Row) -> str:
     title = as_typed(row.title)
     authors = ", ".join(row.authors[:_AUTHORS]) + (" …" if len(row.authors) > _AUTHORS else "")
     about = f"{row.source}:{row.ordinal}"
     return (
         f'<tr><td><input type="checkbox" data-paper="{as_typed(row.paper_id)}"'
-        f'{" checked" if ticked else ""} aria-label="Choose {title}"></td>'
+        f' aria-label="Choose {title}"></td>'
         f"<td>{_link(row.paper_id, row.title)}"
         f'<span class="venue">{as_typed(row.venue)}</span></td>'
         f"<td>{as_typed(authors)}</td><td>{row.year or ''}</td>"

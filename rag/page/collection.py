@@ -16,6 +16,7 @@ from rag.index.catalog import Catalog
 from rag.index.curation import Curator, Removed
 from rag.index.table import Order, Page, page_of, rows_of
 from rag.mapping import TopicMap, map_of
+from rag.page.uploading import INCOMING
 from rag.schema import Paper
 
 PAGE = 50  # rows
@@ -52,6 +53,7 @@ class Collection:
     """
 
     def __init__(self, config: Config) -> None:
+        self.room = config.data_dir / INCOMING  # for files that pass through, emptied at the start
         self._catalog = Catalog(config.data_dir / "catalog.sqlite3")
         self._removed: dict[str, deque[Removed]] = defaultdict(lambda: deque(maxlen=_UNDONE))
         self._drawn: TopicMap | None = None

@@ -4,6 +4,7 @@ Annotations are not postponed here: gradio evaluates those of the handlers.
 """
 
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -126,7 +127,12 @@ def _reading(collection: Collection, table: _Table, paper: _Paper, setting: Sett
             page = collection.page(Wanted(*typed), first)  # type: ignore[arg-type]
         except AskPapersError as error:
             return [cards.failed(error), "", 0, ()]
-        return [cards.table(page), cards.note(cards.counted(page)), page.first, ()]
+        return [
+            cards.table(page, time.monotonic_ns()),
+            cards.note(cards.counted(page)),
+            page.first,
+            (),
+        ]
 
     def show(paper_id: str) -> list[Any]:
         seen = [gr.Column(visible=False), gr.Column(visible=True)]
@@ -182,7 +188,7 @@ def _wire_export(collection: Collection, table: _Table) -> None:
             text = collection.export(papers, Wanted(*typed), form)  # type: ignore[arg-type]
         except AskPapersError as error:
             return [gr.skip(), cards.failed(error)]
-        path = Path(tempfile.mkdtemp(prefix="askpapers-")) / f"papers.{SUFFIXES[form]}"
+        path = Path(tempfile.mkdtemp(dir=collection.room)) / f"papers.{SUFFIXES[form]}"
         path.write_text(text, encoding="utf-8")
         return [gr.DownloadButton(f"Download {path.name}", value=path, visible=True), ""]
 
