@@ -20,6 +20,7 @@ from rag.cli_collection import LIST_EPILOG, SURVEY_EPILOG, list_papers, survey
 from rag.cli_export import EPILOG as EXPORT_EPILOG
 from rag.cli_export import export
 from rag.cli_history import history
+from rag.cli_map import MAP_EPILOG, show_map
 from rag.cli_models import models
 from rag.cli_papers import papers
 from rag.cli_prompts import prompts
@@ -285,6 +286,7 @@ app.command("mcp", epilog=cli_mcp.EPILOG)(cli_mcp.mcp)
 app.command("list", epilog=LIST_EPILOG)(list_papers)
 app.command("survey", epilog=SURVEY_EPILOG)(survey)
 app.command("serve", epilog=SERVE_EPILOG)(serve)
+app.command("map", epilog=MAP_EPILOG)(show_map)
 
 
 def main() -> None:

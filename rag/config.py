@@ -278,7 +278,7 @@ class Config(BaseModel):
     )
     uploads: bool = Field(True, description="whether files can be added through the page")
     max_upload_mb: int = Field(
-        200, ge=1, le=100_000, description="megabytes of one file that is added so"
+        200, ge=1, le=100_000, description="megabytes of the files of one upload, together"
     )
     questions_per_minute: int = Field(
         30, ge=0, le=100_000, description="of each user that logs in; 0: no limit"

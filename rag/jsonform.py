@@ -17,6 +17,7 @@ from rag.index.bridging import Bridging
 from rag.index.browse import Merged, Source
 from rag.index.reembedding import Reembedded
 from rag.index.report import Conflict, Report
+from rag.mapping import TopicMap
 from rag.retrieval.fusion import LISTS
 from rag.retrieval.query import Query
 from rag.retrieval.search import Found
@@ -193,6 +194,18 @@ def _said(one: Said) -> Json:
 
 def _reworded(one: Reworded) -> Json:
     return {"before": _said(one.before), "now": _said(one.now)}
+
+
+def topic_map(result: TopicMap) -> Json:
+    """The result of `rag map`."""
+    return {
+        "revision": result.revision,
+        "clusters": [
+            asdict(cluster) | {"terms": list(cluster.terms), "name": cluster.name}
+            for cluster in result.clusters
+        ],
+        "points": [asdict(point) for point in result.points],
+    }
 
 
 def failure(error: AskPapersError) -> Json:

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from evals import (
+    clustering,
     evidence,
     golden,
     ingest,
@@ -214,6 +215,21 @@ def serving_command(
     if save:
         store_json(save, serving.as_json(rows))
     console.print(serving.table(rows))
+
+
+@app.command("clustering")
+def clustering_command(
+    data_dir: Annotated[
+        Path | None, typer.Option("--data-dir", help="An index; the one of the settings.")
+    ] = None,
+    clusters: Annotated[str, typer.Option("--clusters", help="How many, by commas.")] = "5,10,20",
+    save: Save = None,
+) -> None:
+    """Compare clusters of even quality with k-means: worst and mean distortion of a cluster."""
+    rows = clustering.run(data_dir or load().config.data_dir, _sizes(clusters))
+    if save:
+        store_json(save, {"rows": clustering.as_json(rows)})
+    console.print(clustering.table(rows))
 
 
 def _sizes(text: str) -> list[int]:

@@ -35,6 +35,7 @@ from rag.config import Config
 from rag.errors import AskPapersError, IndexUnusable, ModelError, PaperNotFound
 from rag.index.browse import Filter
 from rag.index.catalog import Catalog
+from rag.index.embedding import paper_vector
 from rag.index.manifest import Damaged, Unavailable
 from rag.index.reader import IndexReader
 from rag.index.remembering import RememberingEmbedder
@@ -45,7 +46,7 @@ from rag.retrieval.fusion import Weights
 from rag.retrieval.lookup import find_paper
 from rag.retrieval.query import Question, read_question
 from rag.retrieval.search import Found, Searcher
-from rag.schema import Answer, Evidence, Kind, Paper
+from rag.schema import Answer, Evidence, Kind, Nearest, Paper
 
 _SUMMARY_CLAIMS = 4
 _SUMMARY_SENTENCES = 20
@@ -343,6 +344,21 @@ class Assistant:
         """Those of the named papers that there are, by id."""
         with self._reader.state() as state:
             return state.snapshot.papers(paper_ids)
+
+    def similar(self, paper_id: str, limit: int) -> list[Nearest]:
+        """The papers that are nearest to a paper, nearest first; none where it has no vector.
+
+        Raises:
+            IndexUnusable: as `search`.
+        """
+        with self._reader.state() as state:
+            matrix = state.chunk_matrices([paper_id]).get(paper_id)
+            if matrix is None:
+                return []
+            near = state.nearest(paper_vector(matrix), limit + 1)
+            papers = state.snapshot.papers(near)
+        others = [key for key in near if key in papers and key != paper_id]
+        return [Nearest(papers[key], near[key]) for key in others[:limit]]
 
     def find(self, reference: str) -> Paper:
         """The paper that a reference names."""

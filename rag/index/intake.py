@@ -19,6 +19,7 @@ from rag.index.writer import StagedRecord, Writer
 
 _LIMITS = Limits()
 _STAGED_AT_ONCE = 1_000
+UPLOADS = "uploads"  # the folder of the data folder where files are that came through the page
 _ANOTHER = "other limits"  # in place of a digest: what was refused then may be taken now
 
 
@@ -92,7 +93,8 @@ class Intake:
                 there.add(job.source.key)
                 self._settle(work, job, part.digest, known.get(job.source.key))
                 self._progress("reading", len(there), 0)
-        work.gone = _gone(known, there, paths)
+        uploads = Path(shown((self._catalog.path.parent / UPLOADS).resolve()))
+        work.gone = _gone(known, there, paths, uploads)
         with self._catalog.reading() as snapshot:
             work.failures += refused(snapshot, work.unchanged)
         _check_taken(work, strict=options.strict)
@@ -135,16 +137,25 @@ class Intake:
             work.relabelled.append((key, label))
 
 
-def _gone(known: Iterable[str], there: set[str], paths: Sequence[Path]) -> list[str]:
-    """Known files that have left a folder or archive which was named, unless that was refused."""
+def _gone(known: Iterable[str], there: set[str], paths: Sequence[Path], uploads: Path) -> list[str]:
+    """Known files that have left a folder or archive which was named, unless that was refused.
+
+    What was uploaded leaves with its own folder only, not with one around the data folder, in
+    which it may be hidden.
+    """
     roots = [Path(shown(path.resolve())) for path in paths]
     return [
         path
         for path in known
         if path not in there
         and not any(str(parent) in there for parent in Path(path).parents)
-        and any(root in Path(path).parents for root in roots)
+        and any(root in Path(path).parents for root in roots if _reaches(root, path, uploads))
     ]
+
+
+def _reaches(root: Path, path: str, uploads: Path) -> bool:
+    """Whether naming `root` says anything of a file: of an upload only within the uploads."""
+    return uploads not in Path(path).parents or root == uploads or uploads in root.parents
 
 
 def _check_taken(work: Work, *, strict: bool) -> None:

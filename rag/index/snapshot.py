@@ -227,7 +227,7 @@ class Snapshot:
             " WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id",
             (json.dumps(chosen),),
         )
-        return [_bare_paper(*row) for row in rows]
+        return [bare_paper(*row) for row in rows]
 
     def vector_rows(self, embedding_model: str) -> list[int]:
         """Where the vectors of an embedding model stand, however the papers were cut."""
@@ -245,7 +245,7 @@ class Snapshot:
             " WHERE v.content = t.content AND v.model = ?) ORDER BY t.id LIMIT ?",
             (after, model, limit),
         )
-        return [(row[0], _bare_paper(*row[1:])) for row in rows]
+        return [(row[0], bare_paper(*row[1:])) for row in rows]
 
     def count_texts(self) -> int:
         """How many texts there are, shown or not."""
@@ -283,7 +283,7 @@ def _paper(row: tuple[Any, ...]) -> Paper:
     )
 
 
-def _bare_paper(content: str, title: str, derived: int, text: str, offsets: str) -> Paper:
+def bare_paper(content: str, title: str, derived: int, text: str, offsets: str) -> Paper:
     """A text that is not yet a paper, for embedding."""
     sentences = tuple(Sentence(text[a:b], a, b) for a, b in json.loads(offsets))
     return Paper(content, "", 0, 0, text, title, bool(derived), sentences, content=content)

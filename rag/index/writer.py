@@ -223,6 +223,27 @@ class Writer(Snapshot):
             [(key, record) for key in identity_keys(None if derived else title, read_meta(meta))],
         )
 
+    def put_back(self, path: str, label: str, one: StagedRecord) -> int | None:
+        """Insert a record where it stood before it was removed; None where another stands there.
+
+        A file that was forgotten since counts as changed, as one does of which records were
+        removed.
+        """
+        self.connection.execute(
+            "INSERT OR IGNORE INTO files (path, label, digest) VALUES (?, ?, '')", (path, label)
+        )
+        (file,) = self.connection.execute("SELECT id FROM files WHERE path = ?", (path,)).fetchone()
+        there = self.connection.execute(
+            "SELECT 1 FROM records WHERE file = ? AND ordinal = ?", (file, one.ordinal)
+        ).fetchone()
+        if there:
+            return None
+        place = (one.ordinal, one.line, one.start)
+        meta = written_meta(one.paper.meta)
+        record = self._insert(file, (*place, self._text_key(one.paper), meta))
+        self._identify(record)
+        return record
+
     def relabel_file(self, path: str, label: str) -> None:
         """Name a file as it was named last, alone or through its folder."""
         self.connection.execute("UPDATE files SET label = ? WHERE path = ?", (label, path))

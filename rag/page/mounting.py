@@ -6,16 +6,19 @@ gradio is imported once its environment is as it should be, and everything cheap
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from starlette.responses import Response
 from starlette.types import ASGIApp
 
+from rag.mapping.drawing import style as map_style
 from rag.page import downloads
 from rag.page.asking import Asking
+from rag.page.gate import UploadGate
 from rag.page.setting import Other, Setting
+from rag.page.uploading import INCOMING
 from rag.serving.application import Service
 
 if TYPE_CHECKING:
@@ -28,13 +31,14 @@ def application(setting: Setting, service: Service, others: Sequence[Other] = ()
     Every option of gradio's is given here, so that none is taken from elsewhere.
     """
     _quieten()
+    _receive(setting.config.data_dir / INCOMING)
     import gradio as gr
 
     from rag.page.page import build
 
     app = service.app
     app.include_router(downloads.router(Asking(setting)))
-    app.add_api_route("/gradio_api/upload", _refuse_upload, methods=["POST"], response_model=None)
+    most = setting.config.max_upload_mb * 1_000_000 if setting.config.uploads else 0
     gr.mount_gradio_app(
         app,
         build(setting, others),
@@ -48,19 +52,19 @@ def application(setting: Setting, service: Service, others: Sequence[Other] = ()
         allowed_paths=[],
         blocked_paths=[],
         show_error=False,
-        max_file_size="1kb",
+        max_file_size=max(most, 1),
         ssr_mode=False,
         enable_monitoring=False,
         pwa=False,
         mcp_server=False,
     )
-    return service.guarded()
+    return service.guarded(lambda inner: UploadGate(inner, most))
 
 
 def _style() -> str:
     """The style sheets of all tabs; the one of the whole page comes last by its name."""
     sheets = sorted(Path(__file__).parent.glob("*.css"))
-    return "\n".join(sheet.read_text(encoding="utf-8") for sheet in sheets)
+    return "\n".join([map_style(), *(sheet.read_text(encoding="utf-8") for sheet in sheets)])
 
 
 def _theme() -> gr.themes.Base:
@@ -75,11 +79,6 @@ def _theme() -> gr.themes.Base:
     )
 
 
-def _refuse_upload() -> Response:
-    """Nothing on the page takes files, and gradio would keep them."""
-    return Response(status_code=404)
-
-
 def _quieten() -> None:
     """Its variables can open files and doors; it calls home unless told otherwise."""
     for name in [name for name in os.environ if name.startswith("GRADIO_")]:
@@ -87,3 +86,10 @@ def _quieten() -> None:
     os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
     os.environ["HF_HUB_OFFLINE"] = "1"
     os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
+
+
+def _receive(folder: Path) -> None:
+    """Files are sent to the disk of the data folder; what an earlier run left there goes."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    os.environ["GRADIO_TEMP_DIR"] = str(folder)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from fastapi import FastAPI, Request
@@ -56,9 +57,12 @@ class Service:
         self.app.include_router(routes.index())
         return self
 
-    def guarded(self) -> ASGIApp:
-        """The application behind its gate; nothing is reached but through it."""
-        gated = Gate(self.app, self.access)
+    def guarded(self, within: Callable[[ASGIApp], ASGIApp] = lambda app: app) -> ASGIApp:
+        """The application behind its gate; nothing is reached but through it.
+
+        `within` puts a further one behind that, for whoever came in.
+        """
+        gated = Gate(within(self.app), self.access)
         bounded = Bounded(gated, self.config.max_upload_mb * 1_000_000)
         return server.guarded(bounded, server.names_of(self.config.host, self.config.host_names))
 
