@@ -19,11 +19,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from evals.stats import percentile
-from rag.answering.assistant import Assistant
 from rag.answering.conversation import Conversation
-from rag.display import Turn
 from rag.errors import AskPapersError
 from rag.page.desk import Desk
+from rag.page.turns import Turn
+from rag.serving.counter import Counter
 
 _LOOKS = 0.5  # seconds between two looks at memory and files
 _KEPT_TURNS = 500  # of the conversation that goes on; then it begins anew
@@ -74,6 +74,12 @@ class Soaked:
             "threads": self._growth(lambda look: look.threads),
         }
 
+    @property
+    def grown(self) -> float:
+        """Memory of the last fifth over that of the second."""
+        before, after = self._growth(lambda look: look.memory)
+        return after / before
+
     def _growth(self, of: Callable[[Look], int]) -> list[int]:
         fifth = max(1, len(self.looks) // 5)
         parts = (self.looks[fifth : 2 * fifth] or self.looks, self.looks[-fifth:])
@@ -83,11 +89,11 @@ class Soaked:
 class Soak:
     """One run of a load over an open assistant."""
 
-    def __init__(self, assistant: Assistant, questions: Sequence[str], load: Load) -> None:
-        self._assistant = assistant
+    def __init__(self, counter: Counter, questions: Sequence[str], load: Load) -> None:
+        self._assistant = counter.assistant
         self._questions = questions
         self._load = load
-        self._desk = Desk(assistant)
+        self._desk = Desk(counter)
         self._over = threading.Event()
         self._guard = threading.Lock()
         self._sessions = iter(range(load.sessions))

@@ -129,7 +129,7 @@ class Calls:
             yield
         finally:
             sys.setprofile(None)
-            threading.setprofile(None)  # type: ignore[arg-type]
+            threading.setprofile(None)
 
 
 @dataclass(frozen=True)

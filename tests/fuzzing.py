@@ -77,11 +77,12 @@ def shown(data: bytes) -> None:
     """A turn as the page shows it: whole, and without a tag or address that is not ours."""
     from test_display import read, turn_of
 
-    from rag import display
+    from rag.page.answers import conversation
+    from rag.page.shelf import sources
 
     turns = [turn_of(data.decode("utf-8", "replace"))]
-    read(display.conversation(turns))
-    read(display.sources(turns))
+    read(conversation(turns))
+    read(sources(turns))
 
 
 def terminal(data: bytes) -> None:

@@ -119,7 +119,9 @@ def test_C12_waiting_for_the_lock_ends_at_ctrl_c(seeds_config: Config) -> None:
     lock = os.open(seeds_config.data_dir / "writer.lock", os.O_RDWR | os.O_CREAT)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        command = ["index", SEEDS, "--wait", "--quiet", "--data-dir", seeds_config.data_dir]
+        command: list[str | Path] = [
+            *("index", SEEDS, "--wait", "--quiet", "--data-dir", seeds_config.data_dir)
+        ]
         with start(command, env=weights(seeds_config)) as process:
             wait_for(lambda: "flock" in blocked_in(process.pid))
             process.send_signal(signal.SIGINT)
@@ -148,7 +150,7 @@ def test_C13_a_second_ctrl_c_while_it_ends_leaves_the_old_index(
     seeds_config: Config, tmp_path: Path
 ) -> None:
     data = Path(shutil.copytree(seeds_config.data_dir, tmp_path / "data"))
-    command = ["index", SEEDS, "--compact", "--data-dir", data]
+    command: list[str | Path] = ["index", SEEDS, "--compact", "--data-dir", data]
     with start(command, env=weights(seeds_config)) as process:
         wait_for(lambda: any((data / "vectors").glob("*.tmp")))
         for _ in range(2):

@@ -9,9 +9,11 @@ from html.parser import HTMLParser
 from evals.attacking.planting import CANARY, EVIL, Attack
 from rag.answering.citations import read_marks
 from rag.answering.events import Done
-from rag.display import Turn, conversation, sources
 from rag.exporting import as_form, export_of, rendered
 from rag.jsonform import answer as as_json
+from rag.page.answers import conversation
+from rag.page.shelf import sources
+from rag.page.turns import Turn
 from rag.schema import Answer
 from rag.text import legible, normalise
 

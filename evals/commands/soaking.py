@@ -18,6 +18,7 @@ from rag.answering.parts import built_with, embedder_of
 from rag.config import load
 from rag.errors import EXIT_PARTLY_FAILED, UsageError
 from rag.index.sync import Indexer
+from rag.serving.counter import Counter
 
 _SUITE = Path(__file__).parents[1] / "suites/seeds.jsonl"
 _SEEDS = Path("seeds")
@@ -43,14 +44,15 @@ def soak_command(
         indexer.sync([_SEEDS])
         indexer.close()
         with Assistant.from_config(config, lambda _: None) as assistant:
-            found = Soak(assistant, questions, wanted).run(config.data_dir).as_json()
+            counter = Counter.of(assistant, config)
+            soaked = Soak(counter, questions, wanted).run(config.data_dir)
+    found = soaked.as_json()
     if as_json:
         sys.stdout.write(json.dumps(found, indent=1) + "\n")
     else:
         for name, value in found.items():
             console.print(f"{name}: {value}", markup=False)
-    before, after = found["memory"]  # type: ignore[misc]
-    if found["failed"] or after > _MOST_GROWTH * before:
+    if found["failed"] or soaked.grown > _MOST_GROWTH:
         raise typer.Exit(EXIT_PARTLY_FAILED)
 
 
