@@ -561,7 +561,7 @@ def test_a_fault_of_the_server_is_told_and_the_next_question_works(
         visit.wait_until_answered()
 
         model.close()
-        visit.ask("And now?")
+        visit.ask("How does RN-DPO compare the candidate masks?")
         expect(failure).to_have_count(2)
         expect(failure.last).to_contain_text(server.host)
         assert program.process.poll() is None
