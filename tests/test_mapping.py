@@ -29,7 +29,8 @@ HOSTILE = '</script><img src=x onerror="window.broken=1">"quoted" & {{value}}'
 
 
 def unit(rows: np.ndarray) -> np.ndarray:
-    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+    units: np.ndarray = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    return units.astype(np.float32)
 
 
 def blobs(sizes: tuple[int, ...], spread: tuple[float, ...], dimension: int = 24) -> np.ndarray:

@@ -140,7 +140,9 @@ def test_an_export_holds_the_chosen_papers_or_those_of_the_filter(collection: Co
 
 def test_titles_are_text_in_the_table(tmp_path: Path) -> None:
     library = Library(tmp_path)
-    hostile = [{"id": "x", "title": '<img src=x onerror="a"> <script>', "authors": ["<b>Bo</b>"]}]
+    hostile: list[dict[str, object]] = [
+        {"id": "x", "title": '<img src=x onerror="a"> <script>', "authors": ["<b>Bo</b>"]}
+    ]
     (library.papers / "x.jsonl").write_text(lines(hostile))
     library.index()
     made = Collection(Config.model_validate({"data_dir": library.data}))

@@ -61,6 +61,11 @@ def _turn(turn: Turn, conversation: int, last: bool) -> str:
     )
 
 
+def said(turn: Turn) -> str:
+    """What an answer says, without what can be done with it."""
+    return f'<section class="turn">{"".join(_said(turn))}</section>'
+
+
 def _shortened(question: str) -> str:
     if len(question) <= LONGEST_QUESTION:
         return question

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rag import display
-from rag.display import Turn, as_typed, inline
+from rag.display import as_typed, inline
 from rag.index.browse import Source
 from rag.index.report import Failure, Report
 from rag.index.table import Page, Row
+from rag.page.answers import said
+from rag.page.shelf import sources
+from rag.page.turns import Turn
 from rag.page.uploading import Uploaded
 from rag.schema import Nearest, Paper
 
@@ -82,7 +84,7 @@ def similar(found: Sequence[Nearest]) -> str:
 
 def summary(turn: Turn) -> str:
     """A cited summary and the sentences that it rests on."""
-    return f"{display.conversation((turn,))}\n\n{display.sources((turn,))}"
+    return f"{said(turn)}\n\n{sources((turn,))}"
 
 
 def report(done: Uploaded) -> str:

@@ -7,7 +7,6 @@ from typing import Any
 
 import gradio as gr
 
-from rag.display import Turn
 from rag.errors import AskPapersError
 from rag.mapping.drawing import drawing, script
 from rag.page import cards
@@ -16,6 +15,7 @@ from rag.page.collection import Collection
 from rag.page.papers import Shelf, asking, chosen_paper
 from rag.page.parts import HIDDEN
 from rag.page.setting import Setting
+from rag.page.turns import Turn
 
 _CHOSEN = (
     "const chosen = (action, paper) => trigger(action === 'ask' ? 'submit' : 'click', { paper });"

@@ -12,7 +12,6 @@ from typing import Any
 
 import gradio as gr
 
-from rag.display import Turn
 from rag.errors import AskPapersError
 from rag.exporting import FORMATS, Format
 from rag.index.table import ORDERS
@@ -21,6 +20,7 @@ from rag.page.collection import PAGE, Collection, Wanted
 from rag.page.parts import HIDDEN, delimiters
 from rag.page.readers import owner
 from rag.page.setting import Setting
+from rag.page.turns import Turn
 
 SIMILAR = 8
 SUFFIXES: dict[Format, str] = {
@@ -104,8 +104,8 @@ def _table() -> _Table:
         with gr.Row(elem_classes="deeds"):
             before, after = gr.Button("Previous", size="sm"), gr.Button("Next", size="sm")
     states = (gr.State(0), gr.State(()))
-    deeds = (remove, export, form, file, before, after)
-    return _Table(column, filters, rows, count, told, undo, *states, *deeds)
+    asked = (column, filters, rows, count, told, undo)
+    return _Table(*asked, *states, remove, export, form, file, before, after)
 
 
 def _paper() -> _Paper:
@@ -208,7 +208,7 @@ def _wire_paper(
         return [gr.Column(visible=True), gr.Column(visible=False)]
 
     def summarise(paper_id: str) -> Iterator[str]:
-        turn = Turn(1, "Summary")
+        turn = Turn(0, "Summary")  # no turn of the conversation has that number
         try:
             for event in setting.assistant.summarize(paper_id):
                 turn = turn.after(event)
