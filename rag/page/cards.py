@@ -29,13 +29,16 @@ element.addEventListener('change', (event) => {
   const ticked = boxes.filter((box) => box.checked).map((box) => box.dataset.paper);
   trigger('select', { papers: ticked });
 });
+new MutationObserver(() => {
+  for (const box of element.querySelectorAll('[type=checkbox]')) box.checked = false;
+}).observe(element, { subtree: true, childList: true, attributeFilter: ['data-drawn'] });
 """
 
 
 def table(page: Page, drawn: int = 0) -> str:
     """Rows with a box to choose each and its title to open it.
 
-    `drawn` tells one drawing from the next: a browser keeps the ticks of one that is the same.
+    `drawn` tells one drawing from the next: gradio mends what is there, and ticks would stay.
     """
     if not page.rows:
         return '<p class="empty">No paper has that.</p>'
