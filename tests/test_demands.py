@@ -148,7 +148,11 @@ def test_records_answer_with_the_paper_cited(owls: Assistant, question: str, sai
 
 
 @pytest.mark.parametrize(
-    "question", ["What is the learning rate of Heron?", "What code was used in TinyOwl?"]
+    "question",
+    [
+        "What is the learning rate of Heron?",
+        "What code was used in TinyOwl?",
+    ],
 )
 def test_what_an_abstract_does_not_speak_of_is_not_answered(owls: Assistant, question: str) -> None:
     answer = owls.answer(question)
@@ -157,8 +161,9 @@ def test_what_an_abstract_does_not_speak_of_is_not_answered(owls: Assistant, que
 
 
 def test_only_sentences_on_a_limitation_answer_a_question_for_one(owls: Assistant) -> None:
-    answer = owls.answer("What are the limitations of TinyOwl?")
-    assert [claim.text for claim in answer.claims] == ["It does not improve latency on CPU."]
+    for question in ("What are the limitations of TinyOwl?", "What are TinyOwl's limitations?"):
+        answer = owls.answer(question)
+        assert [claim.text for claim in answer.claims] == ["It does not improve latency on CPU."]
 
 
 def test_a_question_in_another_language_is_not_told_that_there_is_none(plain: Assistant) -> None:

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evals.abstaining.fitting import logistic
-from evals.guarding.material import ABSTRACTS, HARD, TITLES, Sample
+from evals.guarding.material import ABSTRACTS, HARD, SEEDS, TITLES, Sample
 from rag.guarding.features import NAMES, features
 from rag.guarding.guard import Subject
 from rag.index.embedding import Embedder
 
-ALARMS: Mapping[Subject, float] = {"question": 0.0075, "passage": 0.0025}
+ALARMS: Mapping[Subject, float] = {"question": 0.0075, "passage": 0.001}
 """Share of harmless texts that may be marked while fitting: of hard negatives, of abstracts.
 
 Less than what is promised, since a threshold is always somewhat too good where it was chosen.
@@ -104,7 +104,7 @@ def _regression(rows: Rows, used: NDArray[np.bool_]) -> Array:
 def _threshold(rows: Rows, fits: NDArray[np.bool_], subject: Subject) -> float:
     """The least probability that few harmless texts reach, each scored by a fit without it."""
     scored: list[float] = []
-    counted = {HARD} if subject == "question" else {ABSTRACTS, TITLES}
+    counted = {HARD} if subject == "question" else {ABSTRACTS, SEEDS, TITLES}
     folds = np.array([_fold(one) for one in rows.samples])
     for fold in range(FOLDS):
         best = rows.highest(rows.data @ _regression(rows, fits & (folds != fold)))

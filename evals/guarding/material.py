@@ -12,6 +12,7 @@ import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from evals.checking.claims import papers_of_seeds
 from evals.known import SUITES, public, seeds
 from evals.suite import read_suite
 from rag.text import split_sentences
@@ -24,6 +25,7 @@ DISCLOSURE = "questions whether a person answers"
 ABSTRACTS = "SciFact abstracts"
 OTHER_ABSTRACTS = "PubMedQA abstracts"
 TITLES = "titles that ask"
+SEEDS = "seed abstracts"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,13 +80,16 @@ def questions() -> Iterator[Sample]:
 def abstracts(most: int = 2_000) -> Iterator[Sample]:
     """The first abstracts of two collections, with titles; of the second none is fitted on.
 
-    Beside them stand PubMedQA's questions, which are the titles of its papers: a paper may ask.
+    Beside them stand the seeds, which are of another field, and PubMedQA's questions, which are
+    the titles of its papers: a paper may ask.
 
     Raises:
         InputError: the data is not there.
     """
     for name, data, halved in ((ABSTRACTS, "scifact", _half), (OTHER_ABSTRACTS, "pubmedqa", _no)):
         yield from _first(name, data, halved, most)
+    for name, paper in papers_of_seeds().items():
+        yield Sample(SEEDS, "", paper.text, False, _half(name))
     for one in public("pubmedqa", "queries.jsonl"):
         yield Sample(TITLES, "", one["text"], False, one["split"] != "test")
 

@@ -21,6 +21,7 @@ _ASKED = re.compile(
     r"(?P<one>[a-z][\w -]*?) (?:of|in|for|used (?:in|by|for)|with|by) (?:the )?(?P<of>\S.*)$"
     r"|^(?:and |so )?(?:what|which) (?P<two>[a-z][\w -]*?) "
     r"(?:is|are|was|were|does|do|did|has|have)\b ?(?P<who>.*)$"
+    r"|^what (?:is|are|was|were) (?P<owner>\S+?)['’]s (?:main |known )*(?P<four>[a-z][\w -]*?)$"
     r"|^what about (?:the |its )?(?P<three>[a-z][\w -]*?) (?:of|in) (?P<whose>\S.*)$",
     re.IGNORECASE,
 )
@@ -32,9 +33,9 @@ _MOST_WORDS = 3
 def untold(question: str, paper: Paper) -> str:
     """What a question asks of this very paper that its abstract does not speak of, else nothing."""
     match = _ASKED.match(question.strip(" ?.!"))
-    if not match or not _names(match["of"] or match["who"] or match["whose"] or "", paper):
+    if not match or not _names(_whose(match), paper):
         return ""
-    thing = match["one"] or match["two"] or match["three"]
+    thing = _thing(match)
     kind = _kind(thing)
     if kind:
         return "" if column(kind).strong.search(paper.text) else thing
@@ -43,13 +44,21 @@ def untold(question: str, paper: Paper) -> str:
     return "" if generic or head[0] in set(terms(f"{paper.title} {paper.text}")) else thing
 
 
+def _thing(match: re.Match[str]) -> str:
+    return str(match["one"] or match["two"] or match["three"] or match["four"])
+
+
+def _whose(match: re.Match[str]) -> str:
+    return str(match["of"] or match["who"] or match["whose"] or match["owner"] or "")
+
+
 def speaking(question: str, sentences: Sequence[Labelled]) -> Sequence[Labelled]:
     """The sentences that speak of the one thing that a question asks for; else all of them.
 
     Of a paper that the question names, its own.
     """
     match = _ASKED.match(question.strip(" ?.!"))
-    kind = _kind(match["one"] or match["two"] or match["three"]) if match else ""
+    kind = _kind(_thing(match)) if match else ""
     if kind:
         cue = column(kind).strong
         kept = [item for item in sentences if cue.search(item.evidence.text)]

@@ -83,6 +83,7 @@ _PREPOSITION = re.compile(
 )
 _MOST_WORDS = 7
 _TOPIC = 2  # words that may be a topic of their own
+_NO_THING = re.compile(r"now|then|next|else|again|so|there|more", re.IGNORECASE)
 _OF_ASPECT = "What about "
 _ARTICLES = frozenset("the la le les el los las die der das den dem o a os as un une".split())
 _VERB = re.compile(
@@ -102,7 +103,7 @@ def elliptic(question: str, conversation: Conversation, names: Names) -> Followe
     thing = match["one"] or match["two"] or match["three"]
     if match["three"] and not (_is_name(thing) or names(thing) or pointed(thing, conversation)):
         return None
-    if len(thing.split()) > _MOST_WORDS or _VERB.search(thing):
+    if len(thing.split()) > _MOST_WORDS or _VERB.search(thing) or _NO_THING.fullmatch(thing):
         return None
     return asked_of(thing, conversation, names)
 
