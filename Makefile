@@ -42,8 +42,8 @@ ask: setup ## one answer on the terminal: make ask Q="What is known about ...?"
 	@$(BIN)/rag index >/dev/null
 	@$(BIN)/rag ask "$$Q"
 
-test: $(DEVELOPMENT) weights browser ## all tests, with the real models and a real browser
-	@$(BIN)/pytest
+test: $(DEVELOPMENT) weights browser ## all tests, with the real models and a real browser; JOBS=2: two at a time
+	@$(BIN)/pytest $(if $(JOBS),-n $(JOBS) --dist loadfile)
 
 check: $(DEVELOPMENT) ## lint, format, types, then all tests
 	$(BIN)/ruff check .
