@@ -143,7 +143,7 @@ def test_titles_are_text_in_the_table(tmp_path: Path) -> None:
     hostile: list[dict[str, object]] = [
         {"id": "x", "title": '<img src=x onerror="a"> <script>', "authors": ["<b>Bo</b>"]}
     ]
-    (library.papers / "x.jsonl").write_text(lines([hostile]))
+    (library.papers / "x.jsonl").write_text(lines(hostile))
     library.index()
     made = Collection(Config.model_validate({"data_dir": library.data}))
     shown = table(made.page(Wanted(), 0))
