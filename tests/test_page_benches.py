@@ -105,6 +105,11 @@ def visit(browser: Browser, program: Program) -> Iterator[Visit]:
     context.close()
 
 
+def settled(page: Page) -> None:
+    """Wait until colours that fade from the one scheme to the other have done so."""
+    page.wait_for_function("document.getAnimations().every((one) => one.playState !== 'running')")
+
+
 def looked_at(visit: Visit, name: str) -> None:
     """A screenshot of desktop, dark and phone, and no fault that axe-core finds in any."""
     SHOTS.mkdir(exist_ok=True)
@@ -112,9 +117,11 @@ def looked_at(visit: Visit, name: str) -> None:
     page.screenshot(path=SHOTS / f"{name}.png")
     assert faults(page) == []
     page.evaluate("document.body.classList.add('dark')")
+    settled(page)
     page.screenshot(path=SHOTS / f"{name}-dark.png")
     assert faults(page) == []
     page.evaluate("document.body.classList.remove('dark')")
+    settled(page)
     page.set_viewport_size({"width": 390, "height": 844})
     page.screenshot(path=SHOTS / f"{name}-phone.png", full_page=True)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390

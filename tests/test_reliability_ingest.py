@@ -502,7 +502,7 @@ def test_I18_a_disk_that_fails_is_5_and_the_old_index_stays(
     library.index()
     library.write("b.txt", *[abstract(TOPICS[n % 30], about=f"new {n}") for n in range(300)])
     inject = ["-e", f"trace={call}", "-e", f"inject={call}:error=EIO"]
-    ran = run(library, prefix=["strace", "-f", "-qq", "-o", "/dev/null", *inject])
+    ran = run(library, prefix=["strace", "-f", "--seccomp-bpf", "-qq", "-o", "/dev/null", *inject])
     assert ran.code == 5, ran.err
     assert str(library.data) in ran.error_line
     assert len(library.texts()) in {20, 320}

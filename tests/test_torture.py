@@ -48,7 +48,8 @@ def test_an_index_run_whose_call_the_kernel_refuses_leaves_old_or_new(
         number = chance.randint(BEGINNING.get(call, 1), MOST.get(call, 40))
         library = indexed.copy(tmp_path / "data")
         inject = ["-e", f"trace={call}", "-e", f"inject={call}:error={error}:when={number}"]
-        ran = run(library, prefix=["strace", "-f", "-qq", "-o", "/dev/null", *inject])
+        tracer = ["strace", "-f", "--seccomp-bpf", "-qq", "-o", "/dev/null"]
+        ran = run(library, prefix=[*tracer, *inject])
         told = f"seed {SEED}: {call} {number} refused with {error}: {ran.code} {ran.err}"
         assert ran.code in {0, 1, 2, 3, 4, 5}, told
         assert "Traceback" not in ran.err or error in {"EMFILE", "ENOMEM"}, told
