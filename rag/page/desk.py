@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import logging
-import queue
-import secrets
-import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
 
+from rag.answering.asking import Reading
 from rag.answering.conversation import Conversation
 from rag.answering.events import Event, Notice
 from rag.answering.stop import Stop
 from rag.errors import AskPapersError
 from rag.page.metering import Meter
+from rag.page.overhearing import Stops, overheard
 from rag.page.turns import Turn
-
-TICK = 0.25  # seconds between two looks at whether the reader stopped or left
-log = logging.getLogger("askpapers.page")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +48,7 @@ class Desk:
         """`meter` measures what each reader's answers take."""
         self._answers = answers
         self._meter = meter or Meter()
-        self._running: dict[str, Stop] = {}
+        self._stops = Stops()
 
     def ask(self, reader: str, turn: Turn, user: str = "") -> Iterator[Progress]:
         """What is to be shown, again and again until the answer is there.
@@ -63,11 +57,11 @@ class Desk:
 
         Closing the iterator, as gradio does when a reader leaves, ends the writing.
         """
-        with self._stop(reader) as stop:
+        with self._stops.begun(reader) as stop:
             waiting, since = "searching", time.monotonic()
             yield Progress(turn, waiting)
             ask = self._meter.asking(reader, partial(self._answers.ask, user=user))
-            for event in _overheard(ask, turn, stop):
+            for event in overheard(partial(_answering, ask, turn), stop):
                 if stop.given:
                     break
                 if isinstance(event, AskPapersError):
@@ -81,77 +75,14 @@ class Desk:
 
     def stop(self, reader: str) -> None:
         """End the answer that `reader` waits for."""
-        if stop := self._running.get(reader):
-            stop.give()
+        self._stops.give(reader)
 
     def close(self) -> None:
         """End every answer."""
-        for stop in list(self._running.values()):
-            stop.give()
-
-    @contextmanager
-    def _stop(self, reader: str) -> Iterator[Stop]:
-        self.stop(reader)  # a reader waits for one answer at a time
-        stop = self._running[reader] = Stop()
-        try:
-            yield stop
-        finally:
-            stop.give()
-            if self._running.get(reader) is stop:
-                del self._running[reader]
+        self._stops.give_all()
 
 
-def _overheard(
-    ask: Callable[..., Iterator[Event]], turn: Turn, stop: Stop
-) -> Iterator[Event | AskPapersError | None]:
-    """The events of an answer that another thread makes; None while there is nothing new.
-
-    Whoever waits in an iterator can neither be told of a wait nor be closed, so the waiting is
-    done by a thread of its own. What goes wrong there is an event as well.
-    """
-    heard: queue.SimpleQueue[Event | AskPapersError | None] = queue.SimpleQueue()
-    make = partial(_make, ask, turn, stop, heard.put)
-    threading.Thread(target=make, name="answer", daemon=True).start()
-    while True:
-        try:
-            event = heard.get(timeout=TICK)
-        except queue.Empty:
-            yield None
-            continue
-        if event is None:
-            return
-        yield event
-
-
-def _make(
-    ask: Callable[..., Iterator[Event]],
-    turn: Turn,
-    stop: Stop,
-    tell: Callable[[Event | AskPapersError | None], None],
-) -> None:
-    """Make an answer, telling of all that happens and, last, of the end as None."""
-    try:
-        events = ask(
-            turn.question,
-            conversation=turn.spoken,
-            notify=lambda text: tell(Notice(text)),
-            stop=stop,
-        )
-        for event in events:
-            tell(event)
-    except AskPapersError as error:
-        tell(error)
-    except Exception:
-        tell(_unforeseen())
-    tell(None)
-
-
-def _unforeseen() -> AskPapersError:
-    """A failure that only the log tells about; the number joins the two."""
-    number = secrets.token_hex(4)
-    log.exception("error %s", number)
-    return AskPapersError(
-        "Something went wrong here",
-        cause=f"error {number}",
-        remedy="The log of the page's program says more.",
-    )
+def _answering(
+    ask: Callable[..., Iterator[Event]], turn: Turn, reading: Reading
+) -> Iterator[Event]:
+    return ask(turn.question, conversation=turn.spoken, notify=reading.notify, stop=reading.stop)

@@ -49,14 +49,46 @@ class Step:
         return not self.waiting
 
 
+class Stops:
+    """How what readers have begun is ended, each one thing at a time. Safe for several threads."""
+
+    def __init__(self) -> None:
+        self._running: dict[str, Stop] = {}
+        self._guard = threading.Lock()
+
+    @contextmanager
+    def begun(self, reader: str) -> Iterator[Stop]:
+        """The stop of what begins now and lasts until the block ends; what went on before ends."""
+        self.give(reader)
+        stop = Stop()
+        with self._guard:
+            self._running[reader] = stop
+        try:
+            yield stop
+        finally:
+            stop.give()
+            with self._guard:
+                if self._running.get(reader) is stop:
+                    del self._running[reader]
+
+    def give(self, reader: str) -> None:
+        """End what `reader` waits for."""
+        if stop := self._running.get(reader):
+            stop.give()
+
+    def give_all(self) -> None:
+        """End everything."""
+        for stop in list(self._running.values()):
+            stop.give()
+
+
 class Readers:
     """What readers have begun, each one thing at a time. Safe for use by several threads."""
 
     def __init__(self, turn: InTurn = at_once) -> None:
         """`turn` has a user wait in line, for as long as others are served."""
         self._turn = turn
-        self._running: dict[str, Stop] = {}
-        self._guard = threading.Lock()
+        self._stops = Stops()
 
     def work(
         self, reader: str, begun: str, make: Make, user: str = ""
@@ -68,10 +100,10 @@ class Readers:
         Closing the iterator, as gradio does when a reader leaves, ends the work. What was done
         before a stop is kept where the work has a part to show.
         """
-        with self._stop(reader) as stop:
+        with self._stops.begun(reader) as stop:
             waiting, since = begun, time.monotonic()
             yield Step(waiting)
-            for event in _overheard(make, stop, partial(self._turn, user)):
+            for event in overheard(make, stop, partial(self._turn, user)):
                 if isinstance(event, AskPapersError) and not stop.given:
                     yield Step(failure=str(event))
                     return
@@ -87,28 +119,18 @@ class Readers:
 
     def stop(self, reader: str) -> None:
         """End what `reader` waits for."""
-        if stop := self._running.get(reader):
-            stop.give()
-
-    @contextmanager
-    def _stop(self, reader: str) -> Iterator[Stop]:
-        self.stop(reader)
-        stop = Stop()
-        with self._guard:
-            self._running[reader] = stop
-        try:
-            yield stop
-        finally:
-            stop.give()
-            with self._guard:
-                if self._running.get(reader) is stop:
-                    del self._running[reader]
+        self._stops.give(reader)
 
 
-def _overheard(
-    make: Make, stop: Stop, turn: Callable[..., AbstractContextManager[None]]
+def overheard(
+    make: Make,
+    stop: Stop,
+    turn: Callable[..., AbstractContextManager[None]] = lambda *_: nullcontext(),
 ) -> Iterator[Event | AskPapersError | None]:
-    """The events of what another thread does; None while there is nothing new."""
+    """The events of what another thread does; None while there is nothing new.
+
+    What goes wrong there is an event as well.
+    """
     heard: queue.SimpleQueue[Event | AskPapersError | None] = queue.SimpleQueue()
 
     def work() -> None:
@@ -123,7 +145,7 @@ def _overheard(
             heard.put(_unforeseen())
         heard.put(None)
 
-    threading.Thread(target=work, name="bench", daemon=True).start()
+    threading.Thread(target=work, name="answer", daemon=True).start()
     while True:
         try:
             event = heard.get(timeout=TICK)
