@@ -32,7 +32,7 @@ ORDER = (
     "corpus.registry corpus.titles corpus.sources corpus.spool corpus.archives "
     "corpus.files corpus.papers corpus "
     "models.catalogue models.files models.fetching models.store models models.llama "
-    "index.embedding index.vetting index.remembering index.bridge index.disk index.manifest "
+    "index.disk index.embedding index.vetting index.remembering index.bridge index.manifest "
     "index.identity index.counts index.snapshot index.lexical index.vocabulary "
     "index.migrations index.writer index.grouping index.lock index.catalog index.chunking "
     "index.flat index.chroma index.child index.built "

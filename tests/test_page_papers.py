@@ -166,7 +166,13 @@ def test_files_are_indexed_and_every_record_that_fails_is_told(page: Page, tmp_p
     expect(report).to_contain_text("new.jsonl:2, record 2")
     expect(report).to_contain_text("empty.txt is empty")
     expect(page.locator("#papers .count p")).to_contain_text("of 58 papers")
+    box = page.get_by_label("Words in title or abstract")
+    box.fill("quokka patience")
+    box.press("Enter")
     expect(page.locator("#rows")).to_contain_text("Quokka")
+    box.fill("")
+    box.press("Enter")
+    expect(page.locator("#papers .count p")).to_contain_text("of 58 papers")
     shot(page, "papers-upload")
     large = tmp_path / "large.txt"
     large.write_bytes(b"x" * 1_200_000)

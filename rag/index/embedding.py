@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag.errors import ModelError, WeightsError
+from rag.index.disk import is_for_want
 
 if TYPE_CHECKING:
     import openvino
@@ -189,6 +190,8 @@ class OpenVinoEmbedder:
             }
             return core.compile_model(model, "CPU", settings)
         except RuntimeError as error:
+            if is_for_want(error):  # of memory: nothing is wrong with the file
+                raise
             raise WeightsError(
                 f"The embedding model {self._model_path.name} cannot be loaded",
                 cause=str(error).splitlines()[-1],
