@@ -21,6 +21,7 @@ from rag.answering.published import What, asks_for, silent_on, told_of
 from rag.answering.resolving import unspoken
 from rag.answering.speech import writes_in
 from rag.answering.support import Judgement
+from rag.answering.ungiven import ungiven
 from rag.answering.work import Work
 from rag.answering.writing import Task
 from rag.index.browse import Filter
@@ -71,11 +72,11 @@ def answer_directly(
 
 
 def _aspect_missing(followed: Followed, found: Found) -> str:
-    """What a question asks of a paper that it names and whose abstract does not speak of it."""
+    """What a question asks of a paper that it names and whose abstract does not give it."""
     for hit in found.hits:
         if thing := untold(followed.text, hit.paper):
             return f"The abstract of {short_name(hit.paper)} does not mention “{thing}”."
-    return ""
+    return ungiven(followed.text, [hit.paper for hit in found.hits])
 
 
 def from_its_record(
@@ -122,7 +123,7 @@ def evidence_for(
         filters=filters,
     )
     found = replace(found, hits=tuple(unspoken(found.hits, followed, before)))
-    return found, choose(uncrowded(found.hits), found.vectors, bench.budget)
+    return found, choose(uncrowded(found.hits), found.vectors, bench.budget, found.query.text)
 
 
 def both_sides(work: Work, case: Case, both: Sequence[Labelled]) -> Iterator[Event]:
