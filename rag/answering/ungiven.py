@@ -86,7 +86,8 @@ def _place_without_figure(question: str, paper: Paper) -> str:
         return ""
     own = names(short_name(paper)) | {short_name(paper).casefold()}
     texts = [plain(said.text) for said in paper.sentences]
-    for word in re.findall(r"[\w-]+", question):
+    words: list[str] = re.findall(r"[\w-]+", question)
+    for word in words:
         if not names(word) or names(word) <= own:
             continue
         places = [at for at, text in enumerate(texts) if names(word) <= names(text)]
