@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from command import SEEDS
+from hypothesis import HealthCheck, settings
 from plan import Noting
 
 from rag.answering.assistant import Assistant
@@ -22,6 +23,12 @@ pytest_plugins = ["evals.pytest_plugin"]
 # Started in the background, as some servers start tests, this process and its children would
 # ignore Ctrl-C; the tests that send it need a child that does not.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# How long an example takes says how busy the machine is.
+settings.register_profile(
+    "any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("any machine")
 
 
 def pytest_configure(config: pytest.Config) -> None:

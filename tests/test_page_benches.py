@@ -97,7 +97,7 @@ def visit(browser: Browser, program: Program) -> Iterator[Visit]:
         lambda line: visit.complaints.append(line.text) if line.type == "error" else None,
     )
     page.goto(program.url)
-    expect(page.get_by_role("tab", name="Compare")).to_be_visible(timeout=20_000)
+    expect(page.get_by_role("tab", name="Compare")).to_be_visible()
     yield visit
     assert visit.complaints == []
     assert {host for host in visit.hosts if "." in host} == {program.url.removeprefix("http://")}
@@ -206,7 +206,7 @@ def test_the_papers_of_the_last_answer_are_added(visit: Visit) -> None:
     visit.page.get_by_role("tab", name="Ask").click()
     visit.page.fill("#question textarea", "What does RN-DPO normalize?")
     visit.page.keyboard.press("Enter")
-    expect(visit.page.locator("#chat sup a").first).to_be_visible(timeout=20_000)
+    expect(visit.page.locator("#chat sup a").first).to_be_visible()
     expect(visit.page.locator("#status p")).to_have_count(0)
     visit.tab("Compare")
     add.click()
@@ -233,7 +233,7 @@ def test_a_list_shows_every_paper_with_its_reason_and_is_narrowed_and_saved(visi
     tab.get_by_label("Which papers?").fill("Which papers use reinforcement learning?")
     tab.get_by_label("Which papers?").press("Enter")
     items = tab.locator("ol.papers > li")
-    expect(items.first).to_be_visible(timeout=20_000)
+    expect(items.first).to_be_visible()
     found = items.count()
     expect(tab.locator("h3").first).to_contain_text(f"{found} papers found")
     expect(tab.locator("h3").first).to_contain_text("checked 58 of 58")
@@ -267,7 +267,7 @@ def test_a_list_is_filtered_by_what_is_known_of_papers(visit: Visit) -> None:
 def test_status_tells_who_answers_what_is_held_and_what_answers_took(visit: Visit) -> None:
     visit.page.fill("#question textarea", "What does RN-DPO normalize?")
     visit.page.keyboard.press("Enter")
-    expect(visit.page.locator("#chat sup a").first).to_be_visible(timeout=20_000)
+    expect(visit.page.locator("#chat sup a").first).to_be_visible()
     expect(visit.page.locator("#status p")).to_have_count(0)
     tab = visit.tab("Status")
     facts = tab.locator("dl.facts")

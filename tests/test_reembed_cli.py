@@ -167,7 +167,7 @@ def test_ctrl_c_keeps_what_is_embedded(tmp_path: Path, second_model: str) -> Non
     for number in range(12):  # more than one batch, and no two alike
         words = [" ".join(text.split()[number * 5 :]) for text in texts]
         (papers / f"{number}.txt").write_text("\n\n".join(word for word in words if word))
-    assert rag("index", papers, data=data, timeout=250).code == 0
+    assert rag("index", papers, data=data).code == 0
     total = sum(vectors(data).values())
     process = start(["reembed", "--model", second_model, "--data-dir", data])
     while second_model not in vectors(data) and process.poll() is None:
@@ -179,7 +179,7 @@ def test_ctrl_c_keeps_what_is_embedded(tmp_path: Path, second_model: str) -> Non
     kept = vectors(data)[second_model]
     assert 0 < kept < total
     assert model_of(data) == FIRST
-    done = rag("reembed", "--model", second_model, "--json", data=data, timeout=250).json()
+    done = rag("reembed", "--model", second_model, "--json", data=data).json()
     assert done["embedded"] == total - kept
     assert model_of(data) == second_model
 
