@@ -48,7 +48,8 @@ class Ran:
 
 def environment(**variables: str) -> dict[str, str]:
     """The environment without any setting of ours, with the tree under test first on the path."""
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(("RAG_", "OPENAI_"))}
+    ours = ("RAG_", "OPENAI_", "FORCE_COLOR")
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(ours)}
     # A terminal as wide as that, so that no line of a result is wrapped.
     return {**kept, "PYTHONPATH": str(ROOT), "COLUMNS": "400", "NO_COLOR": "1", **variables}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,6 +24,9 @@ pytest_plugins = ["evals.pytest_plugin"]
 # Started in the background, as some servers start tests, this process and its children would
 # ignore Ctrl-C; the tests that send it need a child that does not.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# The terminal's width is taken when `rag.terminal` is loaded; the commands of tests give their own.
+os.environ.pop("COLUMNS", None)
 
 # How long an example takes says how busy the machine is.
 settings.register_profile(

@@ -6,6 +6,7 @@ import json
 import logging
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -24,6 +25,7 @@ from typing import Any, cast
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from browsing import CHROMIUM, CHROMIUM_OPTIONS
+from command import rag
 from fakes import PATIENCE, Script, ScriptedServer, refusal, streamed
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
@@ -108,17 +110,13 @@ def ended(*arguments: str, env: Mapping[str, str]) -> subprocess.CompletedProces
 
 
 @pytest.fixture(scope="session")
-def index(weights: WeightStore, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def index(seeds_index: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An index of the seeds and of a paper that means harm."""
     folder = tmp_path_factory.mktemp("page")
     hostile = folder / "hostile.jsonl"
     hostile.write_text(json.dumps({"abstract": HOSTILE, "title": "<b onclick=x>Quokka"}))
-    run = "from rag.cli import main; main()"
-    subprocess.run(
-        [sys.executable, "-c", run, "index", "-q", str(ROOT / "seeds"), str(hostile)],
-        env=environment(RAG_DATA_DIR=str(folder / "data")),
-        check=True,
-    )
+    shutil.copytree(seeds_index, folder / "data")
+    assert rag("index", "-q", hostile, data=folder / "data").code == 0
     return folder / "data"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,13 +14,12 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from bibtexparser.entrypoint import parse_string as parse_bibtex
 from browsing import CHROMIUM, CHROMIUM_OPTIONS
-from command import SEEDS, rag
+from command import rag
 from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 from recorded import write_suite
 from test_page import Program, environment, serving
 
 from evals.running.journal import SAMPLES
-from rag.models import WeightStore
 
 SHOTS = Path(__file__).parent / "screenshots"
 SLOW = 60_000  # ms; a child process has to start on a busy machine
@@ -38,11 +38,12 @@ QUESTIONS = [
 
 
 @pytest.fixture(scope="module")
-def folder(weights: WeightStore, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(seeds_index: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An index of the seeds and a paper that means harm, in `data`, and a suite of two."""
     made = tmp_path_factory.mktemp("benches")
     (made / "hostile.jsonl").write_text(json.dumps(HOSTILE), encoding="utf-8")
-    done = rag("index", "-q", SEEDS, made / "hostile.jsonl", data=made / "data")
+    shutil.copytree(seeds_index, made / "data")
+    done = rag("index", "-q", made / "hostile.jsonl", data=made / "data")
     assert done.code == 0, done.err
     write_suite(made / "mine.jsonl", QUESTIONS)
     return made
