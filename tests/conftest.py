@@ -18,12 +18,15 @@ from rag.config import Config, load
 from rag.index.embedding import Embedder
 from rag.index.sync import Indexer
 from rag.models import WeightStore
+from rag.starting import spare_grammars
 
 pytest_plugins = ["evals.pytest_plugin"]
 
 # Started in the background, as some servers start tests, this process and its children would
 # ignore Ctrl-C; the tests that send it need a child that does not.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+spare_grammars()  # as the programs do
 
 # The terminal's width is taken when `rag.terminal` is loaded; the commands of tests give their own.
 os.environ.pop("COLUMNS", None)
