@@ -166,7 +166,7 @@ def test_a_cluster_of_its_own_is_for_this_machine_only_and_may_be_lost(
         with pytest.raises(ModelError, match="connection with the Ray cluster is lost") as caught:
             run(engine)
     assert caught.value.exit_code == 4
-    ends = time.monotonic() + 60
+    ends = time.monotonic() + 120
     while any(is_alive(pid) for pid in started):
         assert time.monotonic() < ends
         time.sleep(0.1)

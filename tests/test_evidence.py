@@ -55,10 +55,10 @@ def chosen(
 
 def test_a_sentence_counts_by_itself_and_by_its_paper() -> None:
     hits = [
-        hit("a", 0.9, ("Apples one.", 0.5), ("Apples two.", 0.1)),
+        hit("a", 0.7, ("Apples one.", 0.5), ("Apples two.", 0.1)),
         hit("b", 0.2, ("Bridges one.", 0.6), ("Bridges two.", 0.3)),
     ]
-    # .3 · paper + .7 · sentence: .62, .34 and .48, .27
+    # .4 · paper + .6 · (.9 · sentence + .1 · the one beside it): .56, .36 and .42, .28
     assert chosen(hits) == ["Apples one.", "Bridges one.", "Apples two.", "Bridges two."]
 
 

@@ -68,7 +68,9 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Library:
 
 
 def settings(**given: object) -> Config:
-    return Config.model_validate({"embedding_model": "by hand", "idle_timeout": 5.0, **given})
+    return Config.model_validate(
+        {"embedding_model": "by hand", "quotes_beside": 0, "idle_timeout": 5.0, **given}
+    )
 
 
 @contextmanager

@@ -63,7 +63,9 @@ def tables(library: Library, server: ScriptedServer | None = None) -> Iterator[T
     given: dict[str, object] = {"llm": "none"}
     if server:
         given = {"llm": "openai", "openai_base_url": server.url, "openai_model": "m"}
-    config = Config.model_validate({"embedding_model": "by hand", "max_retries": 0, **given})
+    config = Config.model_validate(
+        {"embedding_model": "by hand", "quotes_beside": 0, "max_retries": 0, **given}
+    )
     generator = generator_of(config)
     with library.reader() as reader:
         finder = Finder(Searcher(reader, WEIGHTS))

@@ -13,7 +13,7 @@ from rag.answering.conversation import Conversation, short_name
 from rag.answering.events import Done, Event
 from rag.answering.facts import names
 from rag.answering.followed import Followed
-from rag.answering.helping import MOST_CLAIMS
+from rag.answering.helping import MOST_CLAIMS, quotes_of
 from rag.answering.missing import nearest_paper
 from rag.answering.narrowing import SHORTER
 from rag.answering.prompting import Labelled, label
@@ -21,6 +21,7 @@ from rag.answering.published import What, asks_for, silent_on, told_of
 from rag.answering.resolving import unspoken
 from rag.answering.speech import writes_in
 from rag.answering.support import Judgement
+from rag.answering.ungiven import ungiven
 from rag.answering.work import Work
 from rag.answering.writing import Task
 from rag.index.browse import Filter
@@ -66,16 +67,17 @@ def answer_directly(
         case.reading.stop,
         bench.config.persona,
         writes_in(followed.text),
+        quotes=0 if followed.rule == SHORTER else quotes_of(bench.config),
     )
     yield from work.write(task, case.kind)
 
 
 def _aspect_missing(followed: Followed, found: Found) -> str:
-    """What a question asks of a paper that it names and whose abstract does not speak of it."""
+    """What a question asks of a paper that it names and whose abstract does not give it."""
     for hit in found.hits:
         if thing := untold(followed.text, hit.paper):
             return f"The abstract of {short_name(hit.paper)} does not mention “{thing}”."
-    return ""
+    return ungiven(followed.text, [hit.paper for hit in found.hits])
 
 
 def from_its_record(
@@ -122,7 +124,7 @@ def evidence_for(
         filters=filters,
     )
     found = replace(found, hits=tuple(unspoken(found.hits, followed, before)))
-    return found, choose(uncrowded(found.hits), found.vectors, bench.budget)
+    return found, choose(uncrowded(found.hits), found.vectors, bench.budget, found.query.text)
 
 
 def both_sides(work: Work, case: Case, both: Sequence[Labelled]) -> Iterator[Event]:

@@ -33,6 +33,7 @@ reads whatever it is given, and twelve sentences hold more of what a comparison 
 """
 
 _MORE = (12, 2_400)
+_BESIDE = {"local": 2}
 
 
 def budget_of(config: Config) -> Budget:
@@ -43,6 +44,17 @@ def budget_of(config: Config) -> Budget:
         config.evidence_sentences or sentences,
         config.evidence_chars or chars,
     )
+
+
+def quotes_of(config: Config) -> int:
+    """How many sentences are quoted beside what a model writes, at most.
+
+    The embedded model often picks the wrong one of the right sentences, or tells one fact of two;
+    quoting does neither, so that both together answer what either does (docs/answers.md).
+    """
+    if config.quotes_beside is not None:
+        return config.quotes_beside
+    return _BESIDE.get(choice_of(config), 0)
 
 
 def asker_of(config: Config, generator: Generator | None) -> Asker | None:

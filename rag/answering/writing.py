@@ -34,7 +34,7 @@ class Task:
 
     `persona` is who a model is to speak as; empty for nobody in particular. `language` is the one
     to write in, by its English name; empty for that of the papers. `told` is what else its prompt
-    says.
+    says. `quotes` is the number of sentences, at most, to be quoted behind a model's claims.
     """
 
     kind: Literal["answer", "summary", "repair"]
@@ -45,6 +45,7 @@ class Task:
     persona: str = ""
     language: str = ""
     told: Mapping[str, str] = field(default_factory=dict)
+    quotes: int = 0
 
 
 @dataclass(frozen=True, slots=True)

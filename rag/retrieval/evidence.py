@@ -7,12 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rag.index.embedding import Vectors
+from rag.retrieval.expecting import Expected, expected, gives
 from rag.schema import Evidence, Hit, Paper
 from rag.text import terms
 
-_PAPER = 0.3
+_PAPER = 0.4
+_BESIDE = 0.1
 _SAMENESS = 0.1
 _REPEATED = 0.95
 _REFERENCE = re.compile(
@@ -66,13 +69,17 @@ class Budget:
 
 
 Chosen = tuple[Hit, Evidence]
+FloatArray = NDArray[np.float64]
 
 
-def choose(hits: Sequence[Hit], vectors: Mapping[str, Vectors], budget: Budget) -> list[Chosen]:
+def choose(
+    hits: Sequence[Hit], vectors: Mapping[str, Vectors], budget: Budget, question: str = ""
+) -> list[Chosen]:
     """The sentences to answer from, most wanted first.
 
-    A sentence is wanted for its relevance, mostly its own and partly its paper's, and the less
-    the nearer it is to one that is there already: maximal marginal relevance (Carbonell and
+    A sentence is wanted for its relevance, mostly its own, partly its paper's and a little that
+    of the sentence beside it; the more if it gives what `question` asks for; and the less the
+    nearer it is to one that is there already: maximal marginal relevance (Carbonell and
     Goldstein 1998) over `vectors`, of shape (sentences, dimension) for each paper. One that
     says what a sentence of another paper says, as a preprint does beside its journal version,
     is no second support and left out; with other numbers it contradicts, and stays.
@@ -85,16 +92,29 @@ def choose(hits: Sequence[Hit], vectors: Mapping[str, Vectors], budget: Budget) 
     if not pool:
         return []
     rows = np.stack([vectors[item.paper_id][item.index] for _, item in pool])
-    selection = _Selection(pool, rows @ rows.T, budget)
+    selection = _Selection(pool, _relevance(pool, expected(question)), rows @ rows.T, budget)
     while (place := selection.most_wanted()) is not None:
         selection.take(place)
     return selection.kept
 
 
+def _relevance(pool: Sequence[Chosen], wanted: frozenset[Expected]) -> FloatArray:
+    """How much each sentence is wanted, whatever else is chosen; of the size of a cosine."""
+    scores = {(item.paper_id, item.index): item.score for _, item in pool}
+
+    def own(item: Evidence) -> float:
+        beside = [scores.get((item.paper_id, item.index + step), 0.0) for step in (-1, 1)]
+        return (1 - _BESIDE) * item.score + _BESIDE * max(beside) + gives(item.text, wanted)
+
+    return np.array([_PAPER * hit.score + (1 - _PAPER) * own(item) for hit, item in pool])
+
+
 class _Selection:
     """Sentences being chosen: `left` marks those of the pool that may still be."""
 
-    def __init__(self, pool: Sequence[Chosen], similar: Vectors, budget: Budget) -> None:
+    def __init__(
+        self, pool: Sequence[Chosen], relevance: FloatArray, similar: Vectors, budget: Budget
+    ) -> None:
         self.kept: list[Chosen] = []
         self._pool = pool
         self._similar = similar
@@ -102,9 +122,7 @@ class _Selection:
         self._places = {(item.paper_id, item.index): n for n, (_, item) in enumerate(pool)}
         self._papers = np.array([item.paper_id for _, item in pool])
         self._numbers = np.array([" ".join(_numbers(item.text)) for _, item in pool])
-        self._relevance = np.array(
-            [_PAPER * hit.score + (1 - _PAPER) * item.score for hit, item in pool]
-        )
+        self._relevance = relevance
         self._nearest = np.zeros(len(pool))
         self._left = np.ones(len(pool), dtype=bool)
         self._chars = budget.chars
