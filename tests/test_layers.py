@@ -17,6 +17,7 @@ import rag
 
 # A module imports only what stands before it, in this list and inside a folder.
 ORDER = (
+    "starting "
     "errors schema config text.sentences text.maths text.mojibake text.normal text.terms text "
     "guarding.planted guarding.features guarding.guard guarding "
     "corpus.records corpus.encoding corpus.content corpus.formats "

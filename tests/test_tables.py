@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from command import rag
+from command import rag, rag_apart
 from fakes import HandEmbedder, Received, Script, ScriptedGenerator, ScriptedServer, streamed
 from hypothesis import given
 from hypothesis import strategies as st
@@ -419,7 +419,7 @@ def test_compare_shows_a_table_with_its_sources(seeds_index: Path) -> None:
 
 def test_a_narrow_terminal_shows_one_paper_below_the_other(seeds_index: Path) -> None:
     command = ("compare", "RN-DPO", "RepoScope", "--columns", "method,code,size", "--llm", "none")
-    ran = rag(*command, data=seeds_index, env={"COLUMNS": "50"})
+    ran = rag_apart(*command, data=seeds_index, env={"COLUMNS": "50"})
     assert "\n    method: RepoScope, a repository documentation generation" in ran.out
     assert "\n    code: not stated" in ran.out
 
