@@ -54,7 +54,7 @@ ORDER = (
     "answering.generation answering.budget "
     "answering.local answering.replies answering.loops answering.citations answering.marks "
     "answering.unlinked "
-    "answering.fencing answering.prompting answering.templates "
+    "answering.fencing answering.prompting answering.outline answering.templates "
     "answering.facts answering.polarity answering.listed answering.weighing answering.support "
     "answering.phrases.language answering.phrases.english answering.phrases.german "
     "answering.phrases.spanish answering.phrases.french answering.phrases.portuguese "

@@ -235,12 +235,13 @@ class Work:
     def _quote_beside(
         self, task: Task, by_label: dict[str, Labelled], before: int
     ) -> Iterator[Event]:
-        """Quote the nearest sentences that no claim cites; that they repeat one is no matter."""
+        """Quote the nearest sentences that no claim cites, unless a claim gives what was asked."""
         claims = (made.claim for made in self._claims[before:])
         cited = {(one.paper_id, one.index) for claim in claims for one in claim.support}
         nearest = sorted(task.sentences, key=lambda item: -item.relevance)[:_QUOTABLE]
         left = [s for s in nearest if (s.paper.id, s.evidence.index) not in cited]
-        if isinstance(self._writer, QuotingWriter) or not task.quotes or not left:
+        told = self._formed or isinstance(self._writer, QuotingWriter)
+        if told or not task.quotes or not left:
             return
         quotes = Task(task.kind, task.question, tuple(left), task.quotes)
         for piece in QuotingWriter().write(quotes, self._notify):
