@@ -4,9 +4,7 @@ The model runs fastest on few shapes of input (each new one is compiled) with li
 quantises what it computes, so that padding moves a vector a little. So every text is padded to a
 multiple of four word pieces, alone or with others, and a request holds 16, 4 or 1 of the same
 length: 1.24 times as many word pieces per second as one text per request, in the same memory, and
-a text has one vector, bit for bit, whatever it is indexed with. The parts of a question are short,
-and most of the time of a short text goes into reading the weights: two or three parts of one length
-share a request, which takes 0.6 times as long as three requests. One request per processor runs at
+a text has one vector, bit for bit, whatever it is indexed with. One request per processor runs at
 a time and as many wait, so that a processor never does.
 """
 
@@ -38,7 +36,6 @@ Vectors = NDArray[np.float32]
 PROBE = "A probe sentence by which one embedding model is told from another."
 SAME_MODEL = 0.98  # the same weights on other processors differ by rounding only
 _REQUEST_TEXTS = (16, 4, 1)
-_REQUEST_PARTS = (4, 3, 2, 1)  # where there are few texts
 _PADDED_TO = 4
 _SHAPES = 128  # that the model keeps prepared; by default 5,000, which come to gigabytes in time
 _FEW = 16  # texts, as a question and its parts are
@@ -113,8 +110,7 @@ class OpenVinoEmbedder:
                 vectors[row] = state[: len(encoded[row])].mean(axis=0)
             return request
 
-        sizes = _REQUEST_PARTS if len(texts) <= _FEW else _REQUEST_TEXTS
-        for rows in _of_equal_length(encoded, sizes):
+        for rows in _of_equal_length(encoded):
             request = requests.pop() if requests else store_oldest()
             inputs = _padded([encoded[row] for row in rows])
             request.start_async({name: inputs[name] for name in self._inputs})
@@ -217,19 +213,14 @@ def open_vino(
     return OpenVinoEmbedder(name, dimension, model, tokenizer, threads)
 
 
-def _of_equal_length(
-    encoded: Sequence[Sequence[int]], sizes: Sequence[int]
-) -> Iterator[list[int]]:
-    """Indices of texts that are equally long once padded, as many as a request holds.
-
-    That is one of `sizes`, the largest first.
-    """
+def _of_equal_length(encoded: Sequence[Sequence[int]]) -> Iterator[list[int]]:
+    """Indices of texts that are equally long once padded, as many as a request holds."""
     by_length: dict[int, list[int]] = {}
     for row, ids in enumerate(encoded):
         by_length.setdefault(_padded_length(len(ids)), []).append(row)
     for _, rows in sorted(by_length.items(), reverse=True):
         start = 0
-        for size in sizes:
+        for size in _REQUEST_TEXTS:
             while len(rows) - start >= size:
                 yield rows[start : start + size]
                 start += size

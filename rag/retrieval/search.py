@@ -120,11 +120,13 @@ class Searcher:
         depth = max(_DEPTH, min(limit, state.snapshot.size()))
         with stages.timed("lexical"):
             words = _by_words(state, query, depth)
-        vectors = embedding.result()  # the model computed while the words were looked for
+        with stages.timed("sentences"):
+            matrices = state.chunk_matrices([*words.scores])
+        vectors = embedding.result()  # the model computed all the while
         with stages.timed("dense"):
             dense = state.nearest(vectors[0], depth, query.papers)
         with stages.timed("sentences"):
-            matrices = state.chunk_matrices([*{**dense, **words.scores}])
+            matrices |= state.chunk_matrices([key for key in dense if key not in matrices])
             similar = compare(matrices, vectors)
         with stages.timed("fuse"):
             shares = self._weights.at(words.coverage)
