@@ -23,6 +23,9 @@ PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do \
 	&& echo $$python && break; done)
 
 export Q
+# Without compiled modules, as some containers ask of Python, every process that a test starts would
+# compile whatever it loads, which takes two to three times as long.
+export PYTHONDONTWRITEBYTECODE :=
 export UV_SYSTEM_CERTS := true
 
 .PHONY: help setup chat ask test check torture plan audit sbom weights browser lock clean
@@ -43,7 +46,7 @@ ask: setup ## one answer on the terminal: make ask Q="What is known about ...?"
 	@$(BIN)/rag ask "$$Q"
 
 test: $(DEVELOPMENT) weights browser ## all tests, with the real models and a real browser; JOBS=2: two at a time
-	@$(BIN)/pytest $(if $(JOBS),-n $(JOBS) --dist loadfile)
+	@$(BIN)/pytest $(if $(JOBS),-n $(JOBS) --dist loadfile --no-loadscope-reorder)
 
 check: $(DEVELOPMENT) ## lint, format, types, then all tests
 	$(BIN)/ruff check .

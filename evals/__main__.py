@@ -14,6 +14,7 @@ from evals.commands.estimates import estimate_command
 from evals.commands.guarding import guard_command
 from evals.commands.judges import judge_card_command
 from evals.commands.questions import golden_command
+from evals.commands.resilience import resilience_command
 from evals.commands.runs import report_command, run_command
 from evals.commands.selftesting import selftest_command
 from evals.commands.soaking import soak_command
@@ -49,6 +50,7 @@ app.command("golden")(golden_command)
 app.command("commands")(commands_command)
 app.command("scale")(scale_command)
 app.command("soak")(soak_command)
+app.command("resilience")(resilience_command)
 
 
 def main() -> None:

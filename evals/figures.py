@@ -29,6 +29,21 @@ def curves(title: str, across: str, lines: Mapping[str, Sequence[tuple[float, fl
         return _drawn(figure)
 
 
+def falling(title: str, across: str, lines: Mapping[str, Sequence[tuple[float, float]]]) -> bytes:
+    """Lines of shares from 0 to 1 over a share from 0 to 1; `across` names the x."""
+    from matplotlib.figure import Figure
+
+    with _settings():
+        figure = Figure(figsize=(7.2, 4.8), layout="constrained")
+        axes = figure.subplots()
+        for name, points in lines.items():
+            axes.plot(*zip(*points, strict=True), marker="o", label=name)
+        axes.set(title=title, xlabel=across, xlim=(0, 1), ylim=(0, 1.03))
+        axes.grid(visible=True, alpha=0.3)
+        figure.legend(loc="outside lower center", ncols=4)
+        return _drawn(figure)
+
+
 def shares(title: str, across: str, lines: Mapping[str, Sequence[tuple[float, float]]]) -> bytes:
     """Steps over two shares from 0 to 1; `across` names the x, the title what stands above it."""
     from matplotlib.figure import Figure

@@ -61,7 +61,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(200)
         self.send_header("content-type", "text/event-stream")
         self.end_headers()
-        for sent in _events(_reply(asked["messages"][-1]["content"])):
+        for sent in events(_reply(asked["messages"][-1]["content"])):
             self.wfile.write(b"data: " + sent + b"\n\n")
 
 
@@ -72,7 +72,8 @@ def _reply(prompt: str) -> str:
     return json.dumps({"claims": claims})
 
 
-def _events(text: str) -> Iterator[bytes]:
+def events(text: str) -> Iterator[bytes]:
+    """A reply as the events of a stream, each without what surrounds it."""
     for delta, finish in (({"content": text}, None), ({}, "stop")):
         choice = {"index": 0, "delta": delta, "finish_reason": finish}
         told = {"object": "chat.completion.chunk", "model": NAME, "choices": [choice]}

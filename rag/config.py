@@ -213,6 +213,13 @@ class Config(BaseModel):
     help_seconds: Seconds = Field(5.0, description="seconds for each step of such help")
 
     repair: bool = Field(True, description="whether a refused claim is written anew, once")
+    quotes_beside: int | None = Field(
+        None,
+        ge=0,
+        le=3,
+        description="sentences nearest to the question that are quoted behind a model's claims "
+        "where no claim cites them; none given: 2 with the embedded model, 0 with a server",
+    )
     smoothing: int = Field(
         0,
         ge=0,

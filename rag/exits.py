@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import ctypes
 import io
 import os
-import resource
 import signal
 import sys
 from pathlib import Path
@@ -15,14 +13,14 @@ import typer
 from typer.exceptions import TyperException
 
 from rag.errors import EXIT_INTERRUPTED, EXIT_TERMINATED, AskPapersError, ResourceError
-
-_M_ARENA_MAX = -8  # malloc.h
+from rag.starting import spare_addresses, spare_grammars
 
 
 def run(command: typer.Typer, name: str) -> NoReturn:
     """Run `command`, which people call as `name`, and leave with the code of the outcome."""
     signal.signal(signal.SIGTERM, _terminate)
-    _spare_addresses()
+    spare_addresses()
+    spare_grammars()
     try:
         _prepare_streams()
         code = command(standalone_mode=False)
@@ -40,20 +38,6 @@ def run(command: typer.Typer, name: str) -> NoReturn:
     except Exception as error:
         code = _show_error(_lacking(error))
     sys.exit(code or 0)
-
-
-def _spare_addresses() -> None:
-    """Where `ulimit -v` bounds addresses, threads reserve few of them.
-
-    Each would take 128 MB that it hardly uses, and OpenBLAS, which then finds none, ends the
-    process with words of its own. It reads its variable when numpy is first imported.
-    """
-    if resource.getrlimit(resource.RLIMIT_AS)[0] == resource.RLIM_INFINITY:
-        return
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)  # of glibc alone
-    if mallopt is not None:
-        mallopt(_M_ARENA_MAX, 1)
 
 
 def _prepare_streams() -> None:

@@ -80,7 +80,9 @@ def asking(
     """
     transcript = Transcript(Replies(kept), pace.refused if pace else unheard)
     judges = [LlmJudge(transcript.wrap(judge), "llm")] if judge else [SupportJudge()]
-    config = Config.model_validate({"embedding_model": "by hand", "max_retries": 0})
+    config = Config.model_validate(
+        {"embedding_model": "by hand", "quotes_beside": 0, "max_retries": 0}
+    )
     with library.reader() as reader, library.reader() as other:
         wrapped = None if generator is None else transcript.wrap(generator)
         finder = Finder(Searcher(reader, WEIGHTS))

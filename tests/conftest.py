@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,12 +18,18 @@ from rag.config import Config, load
 from rag.index.embedding import Embedder
 from rag.index.sync import Indexer
 from rag.models import WeightStore
+from rag.starting import spare_grammars
 
 pytest_plugins = ["evals.pytest_plugin"]
 
 # Started in the background, as some servers start tests, this process and its children would
 # ignore Ctrl-C; the tests that send it need a child that does not.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+spare_grammars()  # as the programs do
+
+# The terminal's width is taken when `rag.terminal` is loaded; the commands of tests give their own.
+os.environ.pop("COLUMNS", None)
 
 # How fast a machine makes examples says nothing of the product.
 settings.register_profile("any", deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -28,6 +28,7 @@ from rag.index.reading import Job, Part
 from rag.index.vectors.seam import Facts, Generation
 from rag.schema import Paper
 
+PATIENCE = 30.0  # seconds: what a busy machine may need; what hangs here does so for longer
 Ending = Literal["close", "reset", "short", "unfinished chunk", "hang"]
 
 
@@ -153,7 +154,7 @@ class ScriptedServer:
             self.aborted += aborted
             self._changed.notify_all()
 
-    def wait_until(self, reached: Callable[[Self], bool], seconds: float = 2.0) -> bool:
+    def wait_until(self, reached: Callable[[Self], bool], seconds: float = PATIENCE) -> bool:
         """Whether the counters reach a state in that time."""
         with self._changed:
             return self._changed.wait_for(lambda: reached(self), seconds)
@@ -237,7 +238,7 @@ class _Handler(BaseHTTPRequestHandler):
             linger = struct.pack("ii", 1, 0)
             self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
             self.connection.close()
-        elif script.ending == "hang" and self._left(60.0):
+        elif script.ending == "hang" and self._left(4 * PATIENCE):
             raise BrokenPipeError
 
     def _head(self, script: Script, chunked: bool) -> None:

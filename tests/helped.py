@@ -62,7 +62,14 @@ def helped(
     with ScriptedServer(script) as server, library.reader() as reader:
         given = {"llm": "openai", "openai_base_url": server.url, "openai_model": "m"}
         config = Config.model_validate(
-            {"embedding_model": "by hand", "max_retries": 0, "expand": STEPS, **given, **settings}
+            {
+                "embedding_model": "by hand",
+                "quotes_beside": 0,
+                "max_retries": 0,
+                "expand": STEPS,
+                **given,
+                **settings,
+            }
         )
         generator = generator_of(config)
         finder = finder_of(config, Searcher(reader, WEIGHTS), generator)

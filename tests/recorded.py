@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
-
-from command import ROOT, Ran, environment
 
 from evals.record import Opinion, Record, Source
 from evals.running.journal import MANIFEST, SAMPLES
@@ -119,19 +115,3 @@ def write_run(
     lines = "".join(f"{record.line()}\n" for record in records)
     (folder / SAMPLES).write_text(lines, encoding="utf-8")
     return folder
-
-
-def evals(
-    *arguments: str | Path, timeout: float = 120.0, env: Mapping[str, str] | None = None
-) -> Ran:
-    """Run `python -m evals` as its user does."""
-    done = subprocess.run(
-        [sys.executable, "-m", "evals", *map(str, arguments)],
-        capture_output=True,
-        env=environment(**(env or {})),
-        cwd=ROOT,
-        timeout=timeout,
-        stdin=subprocess.DEVNULL,
-        check=False,
-    )
-    return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())

@@ -55,7 +55,7 @@ def served(data: Path, *arguments: str, **variables: str) -> Iterator[Served]:
         finally:
             process.terminate()
             try:
-                process.wait(15)
+                process.wait(60)
             finally:
                 process.kill()
                 listener.join()

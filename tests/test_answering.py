@@ -48,7 +48,8 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Library:
 
 @contextmanager
 def assisting(library: Library, writer: Writer, **settings: object) -> Iterator[Assistant]:
-    config = Config.model_validate({"embedding_model": "by hand", **settings})
+    given = {"embedding_model": "by hand", "quotes_beside": 0, **settings}
+    config = Config.model_validate(given)
     with library.reader() as reader:
         finder = Finder(Searcher(reader, WEIGHTS))
         yield Assistant(config, reader, finder, writer)
@@ -90,6 +91,43 @@ def test_a_supported_claim_is_shown_with_its_number_and_its_sentence(library: Li
     assert '"S5"' in json.dumps(request.schema)
     assert '"S6"' not in json.dumps(request.schema)
     assert request.max_tokens == 99
+
+
+@pytest.mark.parametrize(
+    ("written", "quotes", "text"),
+    [
+        # the model took a sentence about something else: the nearest one is quoted behind it
+        (
+            ("Apples do not ripen in darkness.", ["S3"]),
+            1,
+            "Apples do not ripen in darkness [1]. Apples weigh 150 grams on average [1].",
+        ),
+        (("Apples do not ripen in darkness.", ["S3"]), 0, "Apples do not ripen in darkness [1]."),
+        # what a claim cites, or says anyway, is not said again
+        ((APPLES[1], ["S2"]), 0, "Apples weigh 150 grams on average [1]."),
+    ],
+)
+def test_the_nearest_sentences_stand_behind_what_a_model_writes(
+    library: Library, written: tuple[str, list[str]], quotes: int, text: str
+) -> None:
+    writer = ModelWriter(scripted(claims(written)), 99)
+    with assisting(library, writer, quotes_beside=quotes) as assistant:
+        answer = assistant.answer(QUESTION)
+    assert (answer.text, answer.status, answer.note) == (text, "answered", "")
+
+
+def test_a_cited_sentence_is_not_quoted_behind_its_claim(library: Library) -> None:
+    writer = ModelWriter(scripted(claims(("On average apples weigh 150 grams.", ["S2"]))), 99)
+    with assisting(library, writer, quotes_beside=3) as assistant:
+        answer = assistant.answer(QUESTION)
+    assert APPLES[1] not in [claim.text for claim in answer.claims]
+    assert len(answer.claims) > 1
+
+
+def test_a_silent_model_is_not_spoken_for(library: Library) -> None:
+    writer = ModelWriter(scripted(claims()), 99)
+    with assisting(library, writer, quotes_beside=3) as assistant:
+        assert assistant.answer(QUESTION).status == "abstained"
 
 
 def test_numbers_follow_first_use_and_are_what_the_text_says(library: Library) -> None:
@@ -288,7 +326,8 @@ def test_the_manifest_names_everything_that_made_the_answer(library: Library) ->
     assert evidence[:3] == [f"{apples.id}:{index}" for index in range(3)]
     assert len(evidence) == 5
     assert (
-        manifest["settings"] == Config.model_validate({"embedding_model": "by hand"}).fingerprint()
+        manifest["settings"]
+        == Config.model_validate({"embedding_model": "by hand", "quotes_beside": 0}).fingerprint()
     )
     assert {"askpapers", "completion_tokens"} <= manifest.keys()
     json.dumps(dict(manifest))

@@ -14,9 +14,8 @@ QUESTION = "What does RN-DPO normalize?"
 
 
 @pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("kept") / "data"
-    assert rag("index", SEEDS, data=folder).code == 0
+def data(seeds_index: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = Path(shutil.copytree(seeds_index, tmp_path_factory.mktemp("kept") / "data"))
     answer = rag("ask", QUESTION, "--llm", "none", "--json", data=folder).out
     (folder.parent / "answer.json").write_text(answer)
     assert rag("history", "add", folder.parent / "answer.json", data=folder).code == 0

@@ -75,6 +75,7 @@ def asked(
                 "openai_model": "m",
                 "openai_output": output,
                 "embedding_model": "by hand",
+                "quotes_beside": 0,
                 "max_retries": 0,
                 "max_answer_tokens": tokens,
             }

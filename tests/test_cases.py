@@ -57,7 +57,7 @@ def records_file(library: Library, *records: object, name: str = "papers.json") 
 
 
 def ask(library: Library, question: str, writer: Writer | None = None) -> Answer:
-    config = Config.model_validate({"embedding_model": "by hand"})
+    config = Config.model_validate({"embedding_model": "by hand", "quotes_beside": 0})
     with library.reader() as reader:
         finder = Finder(Searcher(reader, WEIGHTS))
         return Assistant(config, reader, finder, writer or QuotingWriter()).answer(question)

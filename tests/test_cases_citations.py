@@ -96,6 +96,7 @@ def served(
                 "openai_model": "m",
                 "openai_output": output,
                 "embedding_model": "by hand",
+                "quotes_beside": 0,
                 "max_retries": 0,
             }
         )
@@ -498,7 +499,7 @@ def test_chat_007_a_template_that_refuses_that_too_is_an_error_once(library: Lib
     with ScriptedServer(refusal(400, "System role not supported")) as server:
         config = Config.model_validate(
             {"llm": "openai", "openai_base_url": server.url, "openai_model": "m"}
-            | {"embedding_model": "by hand", "max_retries": 0}
+            | {"embedding_model": "by hand", "quotes_beside": 0, "max_retries": 0}
         )
         with pytest.raises(ServerError, match="System role not supported"):
             answer_of(library, writer_of(config), config, QUESTION)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command import rag
+from command import rag_apart
 
 from rag.answering.abstention import REFUSAL
 from rag.answering.citations import read_marks
@@ -18,7 +18,7 @@ from rag.models import WeightStore
 def local_answer(seeds_index: Path, weights: WeightStore) -> dict[str, Any]:
     """What the embedded model answers to one question."""
     assert weights.present("qwen2.5-coder-1.5b")
-    ran = rag(
+    ran = rag_apart(
         *("ask", "--llm", "local", "Which two structures does RepoScope model jointly?", "--json"),
         data=seeds_index,
         timeout=280,

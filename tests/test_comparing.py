@@ -8,9 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from command import evals
 from hypothesis import given
 from hypothesis import strategies as st
-from recorded import abstained, answered, evals, failed, of_one, sheet, write_run, write_suite
+from recorded import abstained, answered, failed, of_one, sheet, write_run, write_suite
 from scipy import stats
 
 from evals.comparing import Comparison, compare, unseen

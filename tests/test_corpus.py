@@ -292,7 +292,7 @@ def test_a_folder_is_searched_to_the_bottom_in_a_stable_order(tmp_path: Path) ->
     assert [file.label for file in named] == ["g.rst", *expected]
 
 
-@pytest.mark.timeout(10)
+@pytest.mark.timeout(60)
 def test_I20_links_out_of_the_folder_loops_and_pipes_are_passed_over(tmp_path: Path) -> None:
     outside = written(tmp_path, FIRST, "outside.txt")
     folder = tmp_path / "folder"

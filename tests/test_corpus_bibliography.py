@@ -555,7 +555,7 @@ def test_whatever_a_file_holds_its_records_are_counted_and_are_stretches_of_it(
 SPACES = " " * 150_000
 
 
-@pytest.mark.timeout(20)
+@pytest.mark.timeout(60)
 @pytest.mark.parametrize(
     ("name", "text"),
     [

@@ -272,7 +272,7 @@ def test_tags_are_taken_out_in_every_format_and_it_is_said(name: str, text: str)
     assert "JATS or HTML tags removed" in record.notes
 
 
-@pytest.mark.timeout(20)
+@pytest.mark.timeout(60)
 @pytest.mark.parametrize(
     "text",
     [

@@ -298,7 +298,7 @@ def test_I23_the_reader_is_ended_at_the_limit() -> None:
     start = time.monotonic()
     found = rejected(endless, Limits(seconds=2))
     assert "max_pdf_seconds = 2" in found.reason
-    assert time.monotonic() - start < 20
+    assert time.monotonic() - start < 40
 
 
 def test_the_reader_is_ours_wherever_it_is_run_from(tmp_path: Path) -> None:

@@ -163,7 +163,9 @@ def test_any_text_has_an_answer_or_none(text: str) -> None:
 @pytest.mark.parametrize("persona", ["", "Maria, a human; never say that you are software"])
 def test_no_model_and_no_index_is_asked(tmp_path: Path, persona: str) -> None:
     generator = ScriptedGenerator('{"claims": [{"support": ["S1"], "text": "I am human."}]}')
-    config = Config.model_validate({"embedding_model": "by hand", "persona": persona})
+    config = Config.model_validate(
+        {"embedding_model": "by hand", "quotes_beside": 0, "persona": persona}
+    )
     library = Library(tmp_path)  # nothing was indexed
     with library.reader() as reader:
         finder = Finder(Searcher(reader, WEIGHTS))
@@ -184,7 +186,7 @@ def test_a_persona_colours_the_instructions_and_leaves_the_rules(library: Librar
     persona = "a pirate who cites nothing"
     generator = ScriptedGenerator('{"claims": []}')
     with library.reader() as reader:
-        config = Config.model_validate({"embedding_model": "by hand"})
+        config = Config.model_validate({"embedding_model": "by hand", "quotes_beside": 0})
         writer = ModelWriter(generator, 100)
         assistant = Assistant(config, reader, Finder(Searcher(reader, WEIGHTS)), writer)
         assistant.answer("What of apples?")
@@ -209,7 +211,7 @@ def test_a_persona_is_one_short_line(value: str, words: str) -> None:
 def test_an_item_is_asked_with_its_persona(library: Library) -> None:
     generator = ScriptedGenerator('{"claims": []}')
     with library.reader() as reader:
-        config = Config.model_validate({"embedding_model": "by hand"})
+        config = Config.model_validate({"embedding_model": "by hand", "quotes_beside": 0})
         writer = ModelWriter(generator, 100)
         assistant = Assistant(config, reader, Finder(Searcher(reader, WEIGHTS)), writer)
         items = [

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from cluster import two_machines
-from command import SEEDS, rag
+from command import SEEDS, rag_apart
 from fakes import TOPICS
 from library import Library, SlowEmbedder, abstract
 
@@ -126,7 +126,7 @@ def test_a_cluster_gives_the_catalog_of_one_process_whatever_is_lost_of_it(
             ("one", []),
             ("many", ["--engine", "ray", "--ray-address", cluster.address]),
         ):
-            ran = rag("index", *few, *flags, "--json", data=tmp_path / side)
+            ran = rag_apart("index", *few, *flags, "--json", data=tmp_path / side)
             assert (ran.code, ran.err, ran.json()["failed"]) == (0, "", [])
         assert dump(tmp_path / "many") == dump(tmp_path / "one")
 

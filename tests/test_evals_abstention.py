@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from command import ROOT, environment
+from command import evals
 from scipy.optimize import minimize
 
 from evals.abstaining.examples import SUITES, Example, suite_of
@@ -98,14 +98,8 @@ def lines(path: Path) -> None:
 
 
 def run(*arguments: str) -> tuple[int, str, str]:
-    import subprocess
-    import sys
-
-    command = [sys.executable, "-m", "evals", "abstention", *arguments]
-    done = subprocess.run(
-        command, capture_output=True, text=True, cwd=ROOT, env=environment(), timeout=120
-    )
-    return done.returncode, done.stdout, done.stderr
+    done = evals("abstention", *arguments)
+    return done.code, done.out, done.err
 
 
 def test_the_command_reports_each_suite_and_rate_and_draws(tmp_path: Path) -> None:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from command import ROOT, environment
+from command import evals
 
 from evals import evidence, golden
 from rag.answering.assistant import Assistant
@@ -63,16 +61,9 @@ def test_questions_that_name_what_they_ask_about_are_also_shown_together() -> No
 
 def test_the_command_takes_more_or_fewer_sentences(tmp_path: Path, weights: WeightStore) -> None:
     given = ("--kinds", "acronym", "--sentences", "2", "--save", str(tmp_path / "a.json"))
-    done = subprocess.run(
-        [sys.executable, "-m", "evals", "bench", "evidence", *given],
-        cwd=ROOT,
-        env=environment(),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "acronym" in done.stdout
+    done = evals("bench", "evidence", *given)
+    assert (done.code, done.err) == (0, "")
+    assert "acronym" in done.out
     saved = json.loads((tmp_path / "a.json").read_text())
     assert saved["settings"] == {"evidence_sentences": 2}
     assert [sample["sentences"] for sample in saved["samples"]] == [2] * 5

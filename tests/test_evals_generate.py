@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from command import ROOT, SEEDS, Ran, environment
+from command import SEEDS, evals
 from fakes import ScriptedGenerator, ScriptedServer, refusal, streamed
 from hypothesis import given
 from hypothesis import strategies as st
@@ -34,20 +32,6 @@ OWLS = paper(
 )
 HERON = OWLS.sentences[1].text
 SCORE = OWLS.sentences[2].text
-
-
-def evals(*arguments: str | Path, typed: str = "", **variables: str) -> Ran:
-    done = subprocess.run(
-        [sys.executable, "-m", "evals", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        input=typed,
-        env=environment(**variables),
-        cwd=ROOT,
-        timeout=120,
-        check=False,
-    )
-    return Ran(done.returncode, done.stdout, done.stderr)
 
 
 @pytest.mark.parametrize(
@@ -374,8 +358,7 @@ def test_drafts_of_an_index_a_paper_that_fails_is_told(
         ran = evals(
             *("generate", "--out", out, "--llm", "openai", "--papers", "3", "--per-paper", "1"),
             *("--data-dir", seeds_index),
-            OPENAI_BASE_URL=running.url,
-            OPENAI_MODEL="m",
+            env={"OPENAI_BASE_URL": running.url, "OPENAI_MODEL": "m"},
         )
     assert ran.code == code, ran.err
     found = read_review(out)
@@ -391,8 +374,7 @@ def test_a_model_that_never_answers_and_none_at_all(seeds_index: Path, tmp_path:
     with ScriptedServer(lambda _: refusal(400, "no")) as running:
         ran = evals(
             *("generate", "--out", out, "--llm", "openai", *data),
-            OPENAI_BASE_URL=running.url,
-            OPENAI_MODEL="m",
+            env={"OPENAI_BASE_URL": running.url, "OPENAI_MODEL": "m"},
         )
     assert ran.code == 4
     assert "No question was drafted" in ran.err

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
-from command import ROOT, environment
+from command import evals
 from fakes import TOPICS, HandEmbedder
 
 from evals.collection import Document
@@ -72,25 +70,14 @@ def test_times_are_told_in_milliseconds_and_by_stage() -> None:
     }
 
 
-def evals(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "evals", *map(str, arguments)],
-        cwd=ROOT,
-        env=environment(),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-
 def test_the_command_measures_searches_in_collections_of_each_size(
     tmp_path: Path, weights: WeightStore
 ) -> None:
     saved = ("--save", tmp_path / "a.json", "--plot", tmp_path / "a.svg")
     small = ("--sizes", "20,70", "--queries", "9", "--readers", "3", "--data", "seeds")
     done = evals("bench", "search", *small, "--split", "test", "--starts", "1", *saved)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "3 at once" in done.stdout
+    assert (done.code, done.err) == (0, "")
+    assert "3 at once" in done.out
     rows = json.loads((tmp_path / "a.json").read_text())["rows"]
     assert [row["papers"] for row in rows] == [20, 70]
     for row in rows:
@@ -107,7 +94,7 @@ def test_the_command_measures_searches_in_collections_of_each_size(
 @pytest.mark.parametrize("sizes", ["", "0", "5,-1", "many", "1e3"])
 def test_sizes_that_are_none_are_told_in_one_line(sizes: str) -> None:
     done = evals("bench", "search", "--data", "seeds", "--sizes", sizes)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == (
+    assert (done.code, done.out) == (2, "")
+    assert done.err == (
         f"error: {sizes!r} is no list of sizes. Write whole numbers by commas, as 1000,5000.\n"
     )

@@ -8,13 +8,12 @@ from pathlib import Path
 
 import pytest
 from asking import asking, claims
-from command import Ran
+from command import Ran, evals
 from fakes import Received, Script, ScriptedGenerator, ScriptedServer, body, refusal, streamed
 from helped import by_step, step_of
 from hypothesis import given
 from hypothesis import strategies as st
 from library import Library, abstract, sentences
-from recorded import evals
 from runs import manifest, suite_file
 
 from evals.record import Record

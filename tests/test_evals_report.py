@@ -15,12 +15,12 @@ from typing import Any
 
 import pytest
 from browsing import CHROMIUM, CHROMIUM_OPTIONS
+from command import evals
 from fakes import ScriptedServer, body
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from playwright.sync_api import Browser, Page, expect, sync_playwright
-from recorded import evals
 from rich.console import Console
 from runs import answered, report_of, run_folder, silent, suite_file
 

@@ -8,12 +8,11 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 
 import ir_measures
 import pytest
-from command import ROOT, environment
+from command import ROOT, Ran, environment, evals
 
 from evals.collection import Document
 from evals.comparison import compare, means, score, unscored
@@ -29,26 +28,6 @@ PURR = Document("cats", "Cats", "A cat purrs when it is content. It sleeps for m
 BARK = Document("dogs", "Dogs", "A dog barks at strangers. It likes to run in the park.")
 RATE = Document("rates", "Rates", "The central bank raised interest rates by two points.")
 ANIMALS = [PURR, BARK, RATE]
-
-
-@dataclass(frozen=True)
-class Ran:
-    code: int
-    out: str
-    err: str
-
-
-def evals(*arguments: str | Path, code: str = "") -> Ran:
-    start = ["-c", code] if code else ["-m", "evals"]
-    done = subprocess.run(
-        [sys.executable, *start, *map(str, arguments)],
-        cwd=ROOT,
-        env=environment(),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return Ran(done.returncode, done.stdout, done.stderr)
 
 
 # --- arithmetic
@@ -163,10 +142,18 @@ def test_an_unknown_system_is_told_with_those_that_there_are(seeds_config: Confi
 
 def test_a_missing_peer_is_one_line_with_the_command_that_installs_it() -> None:
     code = "import sys; sys.modules['bm25s'] = None\nfrom evals.__main__ import main; main()"
-    ran = evals("bench", "retrieval", "--data", "seeds", "--systems", "dense,bm25", code=code)
-    assert (ran.code, ran.out) == (2, "")
-    assert ran.err.startswith("error: The system bm25 cannot be measured (")
-    assert ran.err.endswith("Install its packages with `uv pip install --group bench`.\n")
+    command = [sys.executable, "-c", code, "bench", "retrieval", "--data", "seeds"]
+    done = subprocess.run(
+        [*command, "--systems", "dense,bm25"],
+        cwd=ROOT,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("error: The system bm25 cannot be measured (")
+    assert done.stderr.endswith("Install its packages with `uv pip install --group bench`.\n")
 
 
 # --- the whole

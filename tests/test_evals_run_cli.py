@@ -12,9 +12,8 @@ from typing import Any
 
 import pytest
 from asking import lines
-from command import ROOT, environment
+from command import ROOT, environment, evals
 from fakes import DONE, Script, ScriptedServer, chunk, event, refusal, streamed, usage
-from recorded import evals
 from runs import suite_file
 
 from evals.running.journal import SAMPLES
@@ -168,12 +167,12 @@ def test_ctrl_c_ends_a_run_that_waits_for_a_model(
             stderr=subprocess.PIPE,
             text=True,
         )
-        assert server.wait_until(lambda one: one.open == 1, 60)
+        assert server.wait_until(lambda one: one.open == 1)
         while not server.posts:
             time.sleep(0.01)
         process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=30)
-        assert server.wait_until(lambda one: one.open == 0, 10)
+        _, said = process.communicate(timeout=60)
+        assert server.wait_until(lambda one: one.open == 0)
     assert process.returncode == 130
     assert said.strip() == "interrupted"
     assert lines(tmp_path / "run") == []

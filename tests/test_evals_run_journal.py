@@ -202,7 +202,7 @@ def test_ctrl_c_does_not_wait_for_the_question(tmp_path: Path, file: Path) -> No
     while not (tmp_path / "asked").exists() or not (tmp_path / "asked").read_text():
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=30)
+    process.communicate(timeout=60)
     assert process.returncode == 130
     assert lines(tmp_path / "run") == []
 

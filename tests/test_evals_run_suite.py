@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from recorded import evals
+from command import evals
 from runs import suite_file
 
 from evals.suite import read_suite

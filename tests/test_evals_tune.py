@@ -8,11 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
-from command import ROOT
+from command import ROOT, evals
 from fakes import Received, Script, ScriptedGenerator, ScriptedServer, streamed
 from hypothesis import given
 from hypothesis import strategies as st
-from test_evals_generate import evals
 
 from evals.known import SUITES
 from evals.scoring.scored import Outcome, Scored
@@ -333,11 +332,13 @@ def test_tune_from_the_command_line(seeds_index: Path, tmp_path: Path) -> None:
         ran = evals(
             *("tune", "answer", "--llm", "openai", "--suite", mine, "--rounds", "2"),
             *("--out", out, "--apply", "--data-dir", seeds_index),
-            OPENAI_BASE_URL=running.url,
-            OPENAI_MODEL="m",
-            RAG_PROMPTS=str(own),
-            RAG_EXPAND="off",
-            RAG_RERANK="off",
+            env={
+                "OPENAI_BASE_URL": running.url,
+                "OPENAI_MODEL": "m",
+                "RAG_PROMPTS": str(own),
+                "RAG_EXPAND": "off",
+                "RAG_RERANK": "off",
+            },
         )
     assert ran.code == 0, ran.err
     assert "original: 0.00 on train questions" in ran.out

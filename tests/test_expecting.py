@@ -72,12 +72,31 @@ HERON = paper("Heron", "Heron is a planner for kites. See https://heron.example.
         ("Who introduced the Adam optimizer and in which year?", "made “Adam optimizer”."),
         ("Who introduced Muon?", ""),
         ("Who can use Swan?", ""),
+        ("What does Swan-2 add to Swan?", "Swan does not mention “Swan-2”."),
+        ("How many clips are in Swan-Audio?", "Swan does not mention “Swan-Audio”."),
+        ("What do Swan-based planners do?", ""),
+        ("What is Swan's planner?", ""),
+        ("Does Swan reach higher scores than Heron?", "compares Heron with Swan."),
+        ("Is Swan older than the hills?", ""),
+        ("How do Swan and Heron differ?", ""),
     ],
 )
 def test_what_no_abstract_gives_is_told(question: str, said: str) -> None:
+    """`ungiven` is asked of both papers."""
     told = ungiven(question, [HERON, SWAN])
     assert told.endswith(said)
     assert bool(told) == bool(said)
+
+
+def test_a_paper_that_speaks_of_the_other_compares_them() -> None:
+    rival = paper("Crane", "Crane is faster than Swan on lakes.")
+    assert ungiven("Is Crane faster than Swan?", [rival, SWAN]) == ""
+    assert ungiven("Is Crane faster than Heron?", [rival, HERON]) != ""
+
+
+def test_a_version_of_which_the_abstract_speaks_is_known() -> None:
+    swan = paper("Swan", "Swan is a planner.", "Swan-2 is a larger one.")
+    assert ungiven("What is Swan-2?", [swan]) == ""
 
 
 @pytest.mark.parametrize(

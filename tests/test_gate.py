@@ -8,8 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from command import evals
 from defusedxml import ElementTree
-from recorded import abstained, answered, evals, failed, of_one, sheet, write_run, write_suite
+from recorded import abstained, answered, failed, of_one, sheet, write_run, write_suite
 
 from evals import baseline
 from evals.comparing import compare

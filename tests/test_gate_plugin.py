@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from command import ROOT
-from recorded import answered, evals, write_run, write_suite
+from command import ROOT, evals
+from recorded import answered, write_run, write_suite
 
 pytest_plugins = ["pytester"]
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from command import ROOT
-from recorded import evals
+from command import ROOT, evals
 
 from evals.pytest_plugin import Suites
 from rag.models import WeightStore
@@ -24,7 +23,7 @@ def test_search_and_quoting_answers_are_as_good_as_the_baseline(
     the same papers the means themselves may hardly fall.
     """
     run, data = tmp_path / "run", tmp_path / "data"
-    ran = evals("run", "seeds", "--llm", "none", "--out", run, "--data-dir", data, timeout=280)
+    ran = evals("run", "seeds", "--llm", "none", "--out", run, "--data-dir", data)
     assert ran.code == 0, ran.err
     found = gate.holds(run, BASELINE, margin=MARGIN)
     checked = {one.measure.name: one.change for one in found.checked}

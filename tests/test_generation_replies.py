@@ -68,7 +68,9 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Library:
 
 
 def settings(**given: object) -> Config:
-    return Config.model_validate({"embedding_model": "by hand", "idle_timeout": 5.0, **given})
+    return Config.model_validate(
+        {"embedding_model": "by hand", "quotes_beside": 0, "idle_timeout": 5.0, **given}
+    )
 
 
 @contextmanager
@@ -573,7 +575,7 @@ def in_threads(number: int, work: Callable[[], Answer]) -> list[Answer]:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(20)
+        thread.join(60)
     return got
 
 
@@ -583,7 +585,7 @@ def test_G26_every_reader_whose_answer_had_not_begun_gets_it_from_the_next_child
     both_ask = threading.Barrier(3)
 
     def die_once_all_wait(_: Received) -> Script:
-        if both_ask.wait(10) == 0:
+        if both_ask.wait(60) == 0:
             model.die()
         return Script(ending="hang")
 
@@ -604,7 +606,7 @@ def test_G27_answers_at_once_are_all_complete_and_do_not_mix(library: Library) -
     def write(received: Received) -> Script:
         asked = received.body["messages"][1]["content"].rpartition("Question: ")[2]
         text = claims((APPLES[int(questions[asked][1:]) - 1], [questions[asked]]))
-        all_at_once.wait(10)
+        all_at_once.wait(60)
         pieces = [event(chunk(text[i : i + 5])) for i in range(0, len(text), 5)]
         return Script([*pieces, event(chunk(finish="stop")), DONE], pause=0.005)
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,7 +11,7 @@ from typing import Any
 import pytest
 import rispy
 from bibtexparser.entrypoint import parse_string as parse_bibtex
-from command import COMMAND, ROOT, SEEDS, environment, rag
+from command import SEEDS, Ran, evals, rag
 from library import Library
 from papers_to_export import answer, cited
 
@@ -41,16 +39,9 @@ def printed(path: Path) -> Any:
     return json.loads(path.read_text(encoding="utf-8"))
 
 
-def piped(text: str, *arguments: str, data: Path) -> subprocess.CompletedProcess[str]:
+def piped(text: str, *arguments: str, data: Path) -> Ran:
     """Run `rag` with something on standard input."""
-    return subprocess.run(
-        [*COMMAND, *arguments, "--data-dir", str(data)],
-        input=text,
-        capture_output=True,
-        text=True,
-        env=environment(),
-        check=False,
-    )
+    return rag(*arguments, data=data, typed=text)
 
 
 # --- rag export ----------------------------------------------------------------------------------
@@ -81,13 +72,13 @@ def test_standard_input_and_a_file_whose_suffix_names_the_format(
 ) -> None:
     out = tmp_path / "answer.html"
     done = piped(asked.read_text(), "export", "-", "-o", str(out), data=seeds_index)
-    assert (done.returncode, done.stdout) == (0, "")
+    assert (done.code, done.out) == (0, "")
     assert out.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
     again = piped(asked.read_text(), "export", "-", "-o", str(out), data=seeds_index)
-    assert again.returncode == 2
-    assert again.stderr.startswith(f"error: {out} is there already")
+    assert again.code == 2
+    assert again.err.startswith(f"error: {out} is there already")
     forced = ["export", "-", "-o", str(out), "--force", "--format", "ris"]
-    assert piped(asked.read_text(), *forced, data=seeds_index).returncode == 0
+    assert piped(asked.read_text(), *forced, data=seeds_index).code == 0
     assert out.read_text(encoding="utf-8").startswith("TY  - ")
 
 
@@ -157,7 +148,7 @@ def test_a_conversation_is_kept_shown_searched_renamed_exported_and_deleted(
     assert rag("history", "add", asked, data=data).out == "Conversation 1, turn 1.\n"
     second = json.dumps(answer("Where do owls nest?", citations=[cited(1, "f" * 16, "Owl Nests")]))
     done = piped(second, "history", "add", "-", "--to", "1", data=data)
-    assert done.stdout == "Conversation 1, turn 2.\n"
+    assert done.out == "Conversation 1, turn 2.\n"
     assert QUESTION in rag("history", "list", data=data).out
     shown = rag("history", "show", "1", data=data).out
     assert f"1. {QUESTION}" in shown
@@ -211,32 +202,25 @@ def test_a_wrong_request_of_the_history_is_one_line(
 # --- The suite from feedback ---------------------------------------------------------------------
 
 
-def new(*arguments: str | Path, data: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "evals", "new", *map(str, arguments), "--data-dir", str(data)],
-        capture_output=True,
-        text=True,
-        env=environment(),
-        cwd=ROOT,
-        check=False,
-    )
+def new(*arguments: str | Path, data: Path) -> Ran:
+    return evals("new", *arguments, "--data-dir", data)
 
 
 def test_rejected_answers_become_a_suite(asked: Path, data: Path, tmp_path: Path) -> None:
     suite = tmp_path / "suite.jsonl"
     refused = new(suite, "--from-feedback", data=data)
-    assert refused.returncode == 2
-    assert refused.stderr.startswith("error: No answer was thought bad")
+    assert refused.code == 2
+    assert refused.err.startswith("error: No answer was thought bad")
     rag("history", "add", asked, data=data)
     rag("history", "rate", "1", "1", "bad", "--reason", "too long", "--papers", "RN-DPO", data=data)
     for question in ("Where do owls nest?", "And bats?", "Thanks, and mice?"):
         to = ["--to", "2"] if question != "Where do owls nest?" else []
         done = piped(json.dumps(answer(question)), "history", "add", "-", *to, data=data)
-        assert done.returncode == 0, done.stderr
+        assert done.code == 0, done.err
     rag("history", "rate", "2", "1", "good", data=data)
     rag("history", "rate", "2", "2", "bad", "--unanswerable", data=data)
     done = new(suite, "--from-feedback", data=data)
-    assert done.returncode == 0, done.stderr
+    assert done.code == 0, done.err
     one, opening, followup = read_suite(suite).items
     paper = printed(asked)["citations"][0]["paper_id"]
     assert (one.asked.question, one.asked.paper_ids) == (QUESTION, (paper,))
@@ -245,4 +229,4 @@ def test_rejected_answers_become_a_suite(asked: Path, data: Path, tmp_path: Path
     assert (followup.earlier, followup.answerable) == (("Where do owls nest?",), False)
     assert followup.asked.tags == ("feedback",)
     again = new(suite, "--from-feedback", data=data)
-    assert again.stderr.startswith(f"error: {suite} is there already")
+    assert again.err.startswith(f"error: {suite} is there already")

@@ -21,7 +21,7 @@ from rag.errors import IndexUnusable
 from rag.index.sync import Options
 
 ANY = Options(allow_shrink=True)
-SERIES = int(os.environ.get("KILL_SERIES", "7"))
+SERIES = int(os.environ.get("KILL_SERIES", "4"))
 FILES = 8
 PAPERS = 8  # in each file
 POINTS = {

@@ -52,7 +52,7 @@ def locked(path: Path) -> Iterator[None]:
         yield
     finally:
         process.stdin.close()
-        process.wait(10)
+        process.wait(60)
         process.stdout.close()
 
 
@@ -74,7 +74,7 @@ def test_X11_vectors_that_another_program_locks_are_waited_for_a_little_and_then
         started = time.monotonic()
         with reader.state() as state:
             assert len(state.nearest(vector, 40)) == 30
-        assert time.monotonic() - started < 1.0  # it is not waited for again
+        assert time.monotonic() - started < 4.0  # it is not waited for again
     library.notices.clear()
     assert library.nearest("yachts", 1) == [(first("yachts"), 1.0)]
     assert library.notices == []

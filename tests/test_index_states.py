@@ -35,7 +35,7 @@ from rag.index.vectors.local import Generations
 from rag.schema import Paper
 
 pytestmark = pytest.mark.timeout(900)
-EXAMPLES = int(os.environ.get("INDEX_STATES", "15"))
+EXAMPLES = int(os.environ.get("INDEX_STATES", "10"))
 ANY = Options(allow_shrink=True)
 NAMES = ("p.txt", "q.txt", "r.txt")
 KILLS = (
@@ -352,6 +352,6 @@ Index.TestCase.settings = settings(
     stateful_step_count=25,
     deadline=None,
     suppress_health_check=list(HealthCheck),
-    derandomize=EXAMPLES <= 15,
+    derandomize=EXAMPLES <= 10,
 )
 TestX18Index = Index.TestCase

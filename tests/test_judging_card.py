@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from command import ROOT, Ran, environment
+from command import ROOT, Ran, environment, evals
 from fakes import Received, Script, ScriptedServer, streamed
 
 from evals.commands.estimates import estimate_command
@@ -30,14 +30,13 @@ DATA = any((parent / "shared" / "data" / "scifact").is_dir() for parent in ROOT.
 needs_data = pytest.mark.skipif(not DATA, reason="SciFact is not there: ../shared/data/scifact")
 
 
-def evals(
-    *arguments: str | Path, cwd: Path | None = None, env: dict[str, str] | None = None
-) -> Ran:
+def evals_of(tree: Path, command: str) -> Ran:
+    """Run what stands in another tree."""
     done = subprocess.run(
-        [sys.executable, "-m", "evals", *map(str, arguments)],
+        [sys.executable, "-m", "evals", command],
         capture_output=True,
-        env=environment(**(env or {})),
-        cwd=cwd or ROOT,
+        env=environment(PYTHONPATH=str(tree)),
+        cwd=tree,
         timeout=120,
         stdin=subprocess.DEVNULL,
         check=False,
@@ -257,7 +256,7 @@ def test_data_that_is_not_there_is_told_in_one_line(command: str, tmp_path: Path
         pytest.skip("there is data above the folder of the tests")
     for name in ("evals", "rag", "prompts"):
         (tmp_path / name).symlink_to(ROOT / name)
-    ran = evals(command, cwd=tmp_path, env={"PYTHONPATH": str(tmp_path)})
+    ran = evals_of(tmp_path, command)
     assert ran.code == 2
     assert ran.error_line.startswith("error: The data of scifact is not there (no folder")
 

@@ -122,7 +122,7 @@ def library(tmp_path: Path) -> Library:
 
 
 def ask(library: Library, question: str) -> Answer:
-    config = Config.model_validate({"embedding_model": "by hand"})
+    config = Config.model_validate({"embedding_model": "by hand", "quotes_beside": 0})
     with library.reader() as reader:
         finder = Finder(Searcher(reader, WEIGHTS))
         return Assistant(config, reader, finder, QuotingWriter()).answer(question)

@@ -17,6 +17,7 @@ import rag
 
 # A module imports only what stands before it, in this list and inside a folder.
 ORDER = (
+    "starting "
     "errors schema config text.sentences text.maths text.mojibake text.normal text.terms text "
     "guarding.planted guarding.features guarding.guard guarding "
     "corpus.records corpus.encoding corpus.content corpus.formats "
@@ -53,7 +54,7 @@ ORDER = (
     "answering.generation answering.budget "
     "answering.local answering.replies answering.loops answering.citations answering.marks "
     "answering.unlinked "
-    "answering.fencing answering.prompting answering.templates "
+    "answering.fencing answering.prompting answering.outline answering.templates "
     "answering.facts answering.polarity answering.listed answering.weighing answering.support "
     "answering.phrases.language answering.phrases.english answering.phrases.german "
     "answering.phrases.spanish answering.phrases.french answering.phrases.portuguese "

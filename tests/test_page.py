@@ -6,6 +6,7 @@ import json
 import logging
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -23,7 +24,8 @@ from typing import Any, cast
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from browsing import CHROMIUM, CHROMIUM_OPTIONS
-from fakes import Script, ScriptedServer, refusal, streamed
+from command import rag
+from fakes import PATIENCE, Script, ScriptedServer, refusal, streamed
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from rag.answering.events import Event
@@ -92,7 +94,7 @@ def serving(*arguments: str, env: Mapping[str, str]) -> Iterator[Program]:
         finally:
             process.terminate()
             try:
-                process.wait(10)
+                process.wait(60)
             finally:
                 process.kill()
                 listener.join()
@@ -107,17 +109,13 @@ def ended(*arguments: str, env: Mapping[str, str]) -> subprocess.CompletedProces
 
 
 @pytest.fixture(scope="session")
-def index(weights: WeightStore, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def index(seeds_index: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An index of the seeds and of a paper that means harm."""
     folder = tmp_path_factory.mktemp("page")
     hostile = folder / "hostile.jsonl"
     hostile.write_text(json.dumps({"abstract": HOSTILE, "title": "<b onclick=x>Quokka"}))
-    run = "from rag.cli import main; main()"
-    subprocess.run(
-        [sys.executable, "-c", run, "index", "-q", str(ROOT / "seeds"), str(hostile)],
-        env=environment(RAG_DATA_DIR=str(folder / "data")),
-        check=True,
-    )
+    shutil.copytree(seeds_index, folder / "data")
+    assert rag("index", "-q", hostile, data=folder / "data").code == 0
     return folder / "data"
 
 
@@ -151,7 +149,7 @@ class Visit:
         expect(self.page.locator("#chat .asked")).to_have_count(asked + 1)
 
     def wait_until_answered(self) -> None:
-        expect(self.page.locator("#question .submit-button")).to_be_visible(timeout=20_000)
+        expect(self.page.locator("#question .submit-button")).to_be_visible()
         expect(self.page.locator("#status p")).to_have_count(0)
 
 
@@ -168,7 +166,7 @@ def visiting(browser: Browser, url: str) -> Iterator[Visit]:
         lambda line: visit.complaints.append(line.text) if line.type == "error" else None,
     )
     page.goto(url)
-    expect(page.locator("#question textarea")).to_be_visible(timeout=20_000)
+    expect(page.locator("#question textarea")).to_be_visible()
     try:
         yield visit
     finally:
@@ -317,7 +315,7 @@ def test_a_conversation_is_kept_found_renamed_gone_on_with_and_deleted(visit: Vi
     address = page.url
     assert re.search(r"\?conversation=\d+$", address)
     page.reload()
-    expect(page.locator("#chat .asked")).to_have_text("What does RADAR add?", timeout=20_000)
+    expect(page.locator("#chat .asked")).to_have_text("What does RADAR add?")
     expect(page.locator("article#source-1-1 mark").first).to_be_attached()
     visit.ask("How many trainable parameters does it add?")
     visit.wait_until_answered()
@@ -533,7 +531,7 @@ def test_stop_ends_the_request_and_keeps_what_came(
         visit.wait_until_answered()
 
         visit.ask(QUESTION)  # before anything came, and the reader leaves
-        assert server.wait_until(lambda s: s.open == 1, 10)
+        assert server.wait_until(lambda s: s.open == 1)
         with visiting(browser, program.url) as other:
             visit.page.close()
             assert server.wait_until(lambda s: s.aborted == 2)
@@ -622,9 +620,9 @@ def test_it_ends_at_once_although_an_answer_is_being_written(
     server = scripted(model, silent)
     with asking(browser, index, server) as (program, visit):
         visit.ask(QUESTION)
-        assert server.wait_until(lambda s: s.open == 1, 10)
+        assert server.wait_until(lambda s: s.open == 1)
         program.process.send_signal(number)
-        assert program.process.wait(20) == code  # the model would be silent for minutes
+        assert program.process.wait(60) == code  # the model would be silent for minutes
         assert server.wait_until(lambda s: s.open == 0)
         assert not children(program.process.pid)
     assert "".join(program.errors) == told
@@ -680,7 +678,7 @@ def test_a_wait_is_told_as_it_begins_and_can_be_stopped() -> None:
     desk.stop("another reader")
     assert not assistant.cut.is_set()
     desk.stop("reader")
-    assert assistant.cut.wait(1)
+    assert assistant.cut.wait(PATIENCE)
     *_, last = progress
     assert last.turn.stopped
     assert not last.waiting
@@ -711,10 +709,10 @@ def test_a_question_is_kept_asked_again_and_removed(visit: Visit) -> None:
     expect(kept).to_be_visible()
     page.locator("#watch-run").click()
     result = page.locator("#watch-result")
-    expect(result).to_contain_text("Answered for the first time.", timeout=20_000)
+    expect(result).to_contain_text("Answered for the first time.")
     expect(result).to_contain_text(CLAIM.rstrip("."))
     page.locator("#watch-run").click()
-    expect(result).to_contain_text("Not asked: the index is as it was.", timeout=20_000)
+    expect(result).to_contain_text("Not asked: the index is as it was.")
     page.get_by_label(re.compile(f"{re.escape(QUESTION)}: answered")).check()
     page.locator("#watch-remove").click()
     expect(page.locator("#watch-status")).to_contain_text("1 removed.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,13 +14,12 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from bibtexparser.entrypoint import parse_string as parse_bibtex
 from browsing import CHROMIUM, CHROMIUM_OPTIONS
-from command import SEEDS, rag
+from command import rag
 from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 from recorded import write_suite
 from test_page import Program, environment, serving
 
 from evals.running.journal import SAMPLES
-from rag.models import WeightStore
 
 SHOTS = Path(__file__).parent / "screenshots"
 SLOW = 60_000  # ms; a child process has to start on a busy machine
@@ -38,11 +38,12 @@ QUESTIONS = [
 
 
 @pytest.fixture(scope="module")
-def folder(weights: WeightStore, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(seeds_index: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An index of the seeds and a paper that means harm, in `data`, and a suite of two."""
     made = tmp_path_factory.mktemp("benches")
     (made / "hostile.jsonl").write_text(json.dumps(HOSTILE), encoding="utf-8")
-    done = rag("index", "-q", SEEDS, made / "hostile.jsonl", data=made / "data")
+    shutil.copytree(seeds_index, made / "data")
+    done = rag("index", "-q", made / "hostile.jsonl", data=made / "data")
     assert done.code == 0, done.err
     write_suite(made / "mine.jsonl", QUESTIONS)
     return made
@@ -97,7 +98,7 @@ def visit(browser: Browser, program: Program) -> Iterator[Visit]:
         lambda line: visit.complaints.append(line.text) if line.type == "error" else None,
     )
     page.goto(program.url)
-    expect(page.get_by_role("tab", name="Compare")).to_be_visible(timeout=20_000)
+    expect(page.get_by_role("tab", name="Compare")).to_be_visible()
     yield visit
     assert visit.complaints == []
     assert {host for host in visit.hosts if "." in host} == {program.url.removeprefix("http://")}
@@ -206,7 +207,7 @@ def test_the_papers_of_the_last_answer_are_added(visit: Visit) -> None:
     visit.page.get_by_role("tab", name="Ask").click()
     visit.page.fill("#question textarea", "What does RN-DPO normalize?")
     visit.page.keyboard.press("Enter")
-    expect(visit.page.locator("#chat sup a").first).to_be_visible(timeout=20_000)
+    expect(visit.page.locator("#chat sup a").first).to_be_visible()
     expect(visit.page.locator("#status p")).to_have_count(0)
     visit.tab("Compare")
     add.click()
@@ -233,7 +234,7 @@ def test_a_list_shows_every_paper_with_its_reason_and_is_narrowed_and_saved(visi
     tab.get_by_label("Which papers?").fill("Which papers use reinforcement learning?")
     tab.get_by_label("Which papers?").press("Enter")
     items = tab.locator("ol.papers > li")
-    expect(items.first).to_be_visible(timeout=20_000)
+    expect(items.first).to_be_visible()
     found = items.count()
     expect(tab.locator("h3").first).to_contain_text(f"{found} papers found")
     expect(tab.locator("h3").first).to_contain_text("checked 58 of 58")
@@ -267,7 +268,7 @@ def test_a_list_is_filtered_by_what_is_known_of_papers(visit: Visit) -> None:
 def test_status_tells_who_answers_what_is_held_and_what_answers_took(visit: Visit) -> None:
     visit.page.fill("#question textarea", "What does RN-DPO normalize?")
     visit.page.keyboard.press("Enter")
-    expect(visit.page.locator("#chat sup a").first).to_be_visible(timeout=20_000)
+    expect(visit.page.locator("#chat sup a").first).to_be_visible()
     expect(visit.page.locator("#status p")).to_have_count(0)
     tab = visit.tab("Status")
     facts = tab.locator("dl.facts")

@@ -233,7 +233,7 @@ def test_whoever_stops_or_begins_something_else_ends_their_own_work_only() -> No
         def make(reading: Reading) -> Iterator[Event]:
             gone = threading.Event()
             with reading.stop.cutting(gone.set):
-                gone.wait(20)
+                gone.wait(60)
             ended.append(name)
             yield Done(ANSWER)
 

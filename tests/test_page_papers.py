@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -12,11 +13,8 @@ from pathlib import Path
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from browsing import CHROMIUM, CHROMIUM_OPTIONS
-from command import SEEDS, rag
 from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
 from test_page import Program, environment, serving
-
-from rag.models import WeightStore
 
 SHOTS = Path(__file__).parent / "screenshots"
 HOSTILE = '<img src=x onerror="window.broken=1"><b>Quokka</b> {{value}} ${window.broken=1}'
@@ -27,10 +25,9 @@ ABSTRACT = (
 
 
 @pytest.fixture(scope="module")
-def program(weights: WeightStore, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
+def program(seeds_index: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
     """A page over the seeds that takes files up to 1 MB."""
-    data = tmp_path_factory.mktemp("tabs") / "data"
-    assert rag("index", "-q", SEEDS, data=data).code == 0
+    data = shutil.copytree(seeds_index, tmp_path_factory.mktemp("tabs") / "data")
     settings = environment(RAG_DATA_DIR=str(data), RAG_MAX_UPLOAD_MB="1")
     with serving("--llm", "none", env=settings) as running:
         yield running

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import random
+import re
 import shutil
 import signal
 import sqlite3
@@ -161,13 +163,17 @@ def test_a_bridge_is_used_by_those_who_want_the_new_model(data: Path, second_mod
 
 @pytest.mark.case("C12")
 def test_ctrl_c_keeps_what_is_embedded(tmp_path: Path, second_model: str) -> None:
-    papers, data = tmp_path / "papers", tmp_path / "data"
-    papers.mkdir()
-    texts = [text for path in SEEDS.iterdir() for text in path.read_text().split("\n\n")[1:]]
-    for number in range(12):  # more than one batch, and no two alike
-        words = [" ".join(text.split()[number * 5 :]) for text in texts]
-        (papers / f"{number}.txt").write_text("\n\n".join(word for word in words if word))
-    assert rag("index", papers, data=data, timeout=250).code == 0
+    papers, data = tmp_path / "papers.txt", tmp_path / "data"
+    words = sorted(
+        {word for path in SEEDS.iterdir() for word in re.findall("[a-z]{4,}", path.read_text())}
+    )
+    draw = random.Random(0)
+    texts = [
+        " ".join(f"The {' '.join(draw.sample(words, 4))}." for _ in range(8))
+        for _ in range(400)  # some batches, and no two alike
+    ]
+    papers.write_text("\n\n".join(texts))
+    assert rag("index", papers, data=data).code == 0
     total = sum(vectors(data).values())
     process = start(["reembed", "--model", second_model, "--data-dir", data])
     while second_model not in vectors(data) and process.poll() is None:
@@ -179,7 +185,7 @@ def test_ctrl_c_keeps_what_is_embedded(tmp_path: Path, second_model: str) -> Non
     kept = vectors(data)[second_model]
     assert 0 < kept < total
     assert model_of(data) == FIRST
-    done = rag("reembed", "--model", second_model, "--json", data=data, timeout=250).json()
+    done = rag("reembed", "--model", second_model, "--json", data=data).json()
     assert done["embedded"] == total - kept
     assert model_of(data) == second_model
 

@@ -51,7 +51,9 @@ def library(tmp_path: Path) -> Library:
 def assisting(
     library: Library, writer: Writer | None = None, **settings: object
 ) -> Iterator[Assistant]:
-    config = Config.model_validate({"embedding_model": "by hand", "max_retries": 0, **settings})
+    config = Config.model_validate(
+        {"embedding_model": "by hand", "quotes_beside": 0, "max_retries": 0, **settings}
+    )
     with library.reader() as reader:
         finder = Finder(Searcher(reader, WEIGHTS))
         with Assistant(config, reader, finder, writer or QuotingWriter()) as assistant:
@@ -156,7 +158,9 @@ def reply(text: str) -> Reply:
 def served(library: Library, *scripts: Reply, **settings: object) -> Iterator[Assistant]:
     with ScriptedServer(*scripts) as server:
         given = {"llm": "openai", "openai_base_url": server.url, "openai_model": "m", **settings}
-        config = Config.model_validate({"embedding_model": "by hand", "max_retries": 0, **given})
+        config = Config.model_validate(
+            {"embedding_model": "by hand", "quotes_beside": 0, "max_retries": 0, **given}
+        )
         with assisting(library, writer_of(config), **given) as assistant:
             yield assistant
 

@@ -7,7 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from recorded import abstained, answered, evals, item, write_run, write_suite
+from command import evals
+from recorded import abstained, answered, item, write_run, write_suite
 
 from evals.record import Opinion
 from evals.scoring.alce import AlceScore, alce, alce_mean, bare

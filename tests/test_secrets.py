@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from command import ROOT, WEIGHTS, Ran, environment, rag
+from command import ROOT, WEIGHTS, Ran, environment, rag_apart
 from fakes import Received, Script, ScriptedServer, body, refusal, streamed
 
 from rag.config import Config
@@ -56,7 +56,8 @@ class Place:
             "RAG_MAX_RETRIES": "0",
             **variables,
         }
-        self.ran.append(rag(*arguments, env=env, cwd=self.root / "cwd", data=self.root / "data"))
+        data, cwd = self.root / "data", self.root / "cwd"
+        self.ran.append(rag_apart(*arguments, env=env, cwd=cwd, data=data))
         return self.ran[-1]
 
     def files(self) -> list[Path]:

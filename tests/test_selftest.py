@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from recorded import evals
+from command import evals
 
 from evals import known
 from evals.record import Record

@@ -59,7 +59,7 @@ class Scene:
     @property
     def is_asked(self) -> bool:
         """Whether the model is asked something new within ten seconds."""
-        return self.model.wait_until(lambda s: s.open > 0 and len(s.posts) > self.before, 10)
+        return self.model.wait_until(lambda s: s.open > 0 and len(s.posts) > self.before)
 
     @property
     def is_left(self) -> bool:

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from command import rag
+from command import rag, rag_apart
 from fakes import HandEmbedder, Received, Script, ScriptedGenerator, ScriptedServer, streamed
 from hypothesis import given
 from hypothesis import strategies as st
@@ -63,7 +63,9 @@ def tables(library: Library, server: ScriptedServer | None = None) -> Iterator[T
     given: dict[str, object] = {"llm": "none"}
     if server:
         given = {"llm": "openai", "openai_base_url": server.url, "openai_model": "m"}
-    config = Config.model_validate({"embedding_model": "by hand", "max_retries": 0, **given})
+    config = Config.model_validate(
+        {"embedding_model": "by hand", "quotes_beside": 0, "max_retries": 0, **given}
+    )
     generator = generator_of(config)
     with library.reader() as reader:
         finder = Finder(Searcher(reader, WEIGHTS))
@@ -417,7 +419,7 @@ def test_compare_shows_a_table_with_its_sources(seeds_index: Path) -> None:
 
 def test_a_narrow_terminal_shows_one_paper_below_the_other(seeds_index: Path) -> None:
     command = ("compare", "RN-DPO", "RepoScope", "--columns", "method,code,size", "--llm", "none")
-    ran = rag(*command, data=seeds_index, env={"COLUMNS": "50"})
+    ran = rag_apart(*command, data=seeds_index, env={"COLUMNS": "50"})
     assert "\n    method: RepoScope, a repository documentation generation" in ran.out
     assert "\n    code: not stated" in ran.out
 

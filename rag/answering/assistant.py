@@ -18,7 +18,7 @@ from rag.answering.exchange import Generator, silent
 from rag.answering.finding import Finder
 from rag.answering.followed import Followed
 from rag.answering.guarded import Guarded
-from rag.answering.helping import asker_of, budget_of, decider_of, finder_of
+from rag.answering.helping import asker_of, budget_of, decider_of, finder_of, to_summarise
 from rag.answering.kinds import kind_of
 from rag.answering.listing import list_papers
 from rag.answering.parts import built_with, embedder_of, generator_of, vectors_of, writing
@@ -337,7 +337,8 @@ class Assistant:
             likeness=self._likeness,
             command="summarize",
         )
-        sentences = tuple(label([(paper, e) for e in evidence]))
+        said = label([(paper, e) for e in evidence])
+        sentences = to_summarise(self.config, said, _SUMMARY_CLAIMS)
         task = Task("summary", _SUMMARISE, sentences, _SUMMARY_CLAIMS)
         yield from self._guarded.watch(work.write(task))
 

@@ -55,8 +55,13 @@ _CLOSING = re.compile(r"([.!?。！？]+[\"'”’)*_]*)$")
 
 
 def render(claims: Iterable[Claim]) -> str:
-    """The answer as running text, each claim with its numbers, as in `It is so [1, 2]`."""
-    return " ".join(render_claim(claim) for claim in claims)
+    """The answer as running text, each claim with its numbers: `It is so [1, 2]`, and a stop.
+
+    One that does not end as a sentence does, ends before the next one begins.
+    """
+    told = list(claims)
+    ends = ["" if _CLOSING.search(claim.text) else "." for claim in told[:-1]] + [""]
+    return " ".join(f"{render_claim(c)}{end}" for c, end in zip(told, ends, strict=False))
 
 
 def render_sections(sections: Sequence[Section], claims: Sequence[Claim]) -> str:

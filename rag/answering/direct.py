@@ -13,7 +13,7 @@ from rag.answering.conversation import Conversation, short_name
 from rag.answering.events import Done, Event
 from rag.answering.facts import names
 from rag.answering.followed import Followed
-from rag.answering.helping import MOST_CLAIMS
+from rag.answering.helping import MOST_CLAIMS, quotes_of
 from rag.answering.missing import nearest_paper
 from rag.answering.narrowing import SHORTER
 from rag.answering.prompting import Labelled, label
@@ -67,6 +67,7 @@ def answer_directly(
         case.reading.stop,
         bench.config.persona,
         writes_in(followed.text),
+        quotes=0 if followed.rule == SHORTER else quotes_of(bench.config),
     )
     yield from work.write(task, case.kind)
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rag.answering.asking import Asker
 from rag.answering.deciding import Decider
 from rag.answering.expanding import KINDS, UNFAMILIAR, ModelExpander
 from rag.answering.finding import Finder
 from rag.answering.generation import Generator
+from rag.answering.outline import outline
 from rag.answering.parts import choice_of
+from rag.answering.prompting import Labelled
 from rag.answering.reranking import ModelReranker
 from rag.answering.yesno import YesNo
 from rag.config import Config
@@ -33,6 +37,7 @@ reads whatever it is given, and twelve sentences hold more of what a comparison 
 """
 
 _MORE = (12, 2_400)
+_BESIDE = {"local": 2}
 
 
 def budget_of(config: Config) -> Budget:
@@ -43,6 +48,28 @@ def budget_of(config: Config) -> Budget:
         config.evidence_sentences or sentences,
         config.evidence_chars or chars,
     )
+
+
+def quotes_of(config: Config) -> int:
+    """How many sentences are quoted beside what a model writes, at most.
+
+    The embedded model often picks the wrong one of the right sentences, or tells one fact of two;
+    quoting does neither, so that both together answer what either does (docs/answers.md).
+    """
+    if config.quotes_beside is not None:
+        return config.quotes_beside
+    return _BESIDE.get(choice_of(config), 0)
+
+
+def to_summarise(config: Config, sentences: Sequence[Labelled], most: int) -> tuple[Labelled, ...]:
+    """The sentences of a paper that a summary of `most` claims is written from.
+
+    The embedded model retells whatever it reads first, so it is given those that matter, as many
+    as it is to write; a server reads all.
+    """
+    if choice_of(config) != "local":
+        return tuple(sentences)
+    return tuple(outline(sentences, most))
 
 
 def asker_of(config: Config, generator: Generator | None) -> Asker | None:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from rag.answering.bench import Bench, Case
 from rag.answering.conditions import condition_of
 from rag.answering.events import Done, Event
+from rag.answering.helping import to_summarise
 from rag.answering.prompting import label
 from rag.answering.writing import Task
 from rag.retrieval.query import Question
@@ -38,7 +39,9 @@ def summarise_named(bench: Bench, case: Case) -> Iterator[Event] | None:
         return None
     paper = found.hits[0].paper
     work = bench.work(case, found)
-    task = Task("summary", _SUMMARISE, tuple(label(_said(paper))), most(case.question.text))
+    wanted = most(case.question.text)
+    sentences = to_summarise(bench.config, label(_said(paper)), wanted)
+    task = Task("summary", _SUMMARISE, sentences, wanted)
     return (_as_summary(event) for event in work.write(task))
 
 

@@ -36,6 +36,14 @@ _FIGURE = re.compile(
 )
 
 
+_MORE_THAN = re.compile(
+    r"\b(?:higher|lower|better|worse|faster|slower|more|less|larger|smaller|stronger|weaker|cheaper"
+    r"|greater|fewer)\b.*\bthan\b|\b(?:outperform|beat|surpass|exceed)\w*\b",
+    re.IGNORECASE,
+)
+_EXTENDED = r"(?:-(?=[A-Z0-9])|\+|v(?=\d)|(?=\d))[\w.+-]*"  # RISE-2, RISE-Audio, RISE++, RISEv2
+
+
 def credits(question: str) -> str:
     """The thing whose makers a question asks for; empty where it asks for something else."""
     match = _CREDIT.match(question.strip())
@@ -50,10 +58,14 @@ def ungiven(question: str, papers: Sequence[Paper]) -> str:
     """
     if thing := credits(question):
         return "" if any(_credits(thing, paper) for paper in papers) else _unsaid(thing)
-    paper = next((one for one in papers if _is_named(question, one)), None)
-    if paper is None:
+    named = [one for one in papers if _is_named(question, one)]
+    if not named:
         return ""
-    name = short_name(paper)
+    if len(named) > 1:
+        return _uncompared(question, named)
+    paper, name = named[0], short_name(named[0])
+    if other := _another_version(question, paper):
+        return f"The abstract of {name} does not mention “{other}”."
     if _ADDRESS.search(question) and not _AN_ADDRESS.search(paper.text):
         return f"The abstract of {name} gives no web address."
     place = _place_without_figure(question, paper)
@@ -63,6 +75,31 @@ def ungiven(question: str, papers: Sequence[Paper]) -> str:
 def _is_named(question: str, paper: Paper) -> bool:
     name = set(terms(short_name(paper)))
     return bool(name) and name <= set(terms(question))
+
+
+def _uncompared(question: str, named: Sequence[Paper]) -> str:
+    """Two papers of which neither speaks of the other, where the better one is asked for.
+
+    What each says that it gains is over baselines of its own.
+    """
+    asked = question if _MORE_THAN.search(question) else ""
+    both = [(a, b) for a in named for b in named if a is not b and asked]
+    if not both or any(_speaks_of(a, b) for a, b in both):
+        return ""
+    first, second = (short_name(one) for one in named[:2])
+    return f"No abstract compares {first} with {second}."
+
+
+def _speaks_of(paper: Paper, other: Paper) -> bool:
+    return set(terms(short_name(other))) <= set(terms(paper.text))
+
+
+def _another_version(question: str, paper: Paper) -> str:
+    """RISE-2 where the paper that was found is RISE, and does not speak of another one."""
+    name = re.escape(short_name(paper))
+    match = re.search(rf"(?<![\w-]){name}{_EXTENDED}", question)
+    version = match.group().rstrip(".-") if match else ""
+    return "" if version in {short_name(paper), *paper.text.split()} else version
 
 
 def _unsaid(thing: str) -> str:
@@ -86,7 +123,8 @@ def _place_without_figure(question: str, paper: Paper) -> str:
         return ""
     own = names(short_name(paper)) | {short_name(paper).casefold()}
     texts = [plain(said.text) for said in paper.sentences]
-    for word in re.findall(r"[\w-]+", question):
+    words: list[str] = re.findall(r"[\w-]+", question)
+    for word in words:
         if not names(word) or names(word) <= own:
             continue
         places = [at for at, text in enumerate(texts) if names(word) <= names(text)]

@@ -29,6 +29,7 @@ from rag.schema import Answer, Claim, Dropped, Evidence, Kind, Nearest, Paper, S
 from rag.text import legible, normalise
 
 _QUOTES_IN_PLACE_OF_CLAIMS = 2
+_QUOTABLE = 3  # sentences, nearest first, that are quoted beside a model's claims
 _NEAREST = 3
 _STRAYS_TOLD, _STRAY_CHARS = 5, 60
 _REPAIRS = 2
@@ -113,6 +114,8 @@ class Work:
             self._quoted = (
                 f"{ending.fault or ending.cut or reason}; the closest sentences are quoted"
             )
+        elif len(self._claims) > before and not broken:
+            yield from self._quote_beside(task, by_label, before)
         return ending
 
     def _written(self, task: Task, by_label: dict[str, Labelled]) -> Iterator[Draft | Ending]:
@@ -228,6 +231,22 @@ class Work:
             if isinstance(piece, Draft):
                 yield from self._check(piece, by_label)
         self._dropped += [Dropped(one.draft.text, one.reason) for one in self._refused]
+
+    def _quote_beside(
+        self, task: Task, by_label: dict[str, Labelled], before: int
+    ) -> Iterator[Event]:
+        """Quote the nearest sentences that no claim cites, unless a claim gives what was asked."""
+        claims = (made.claim for made in self._claims[before:])
+        cited = {(one.paper_id, one.index) for claim in claims for one in claim.support}
+        nearest = sorted(task.sentences, key=lambda item: -item.relevance)[:_QUOTABLE]
+        left = [s for s in nearest if (s.paper.id, s.evidence.index) not in cited]
+        told = self._formed or isinstance(self._writer, QuotingWriter)
+        if told or not task.quotes or not left:
+            return
+        quotes = Task(task.kind, task.question, tuple(left), task.quotes)
+        for piece in QuotingWriter().write(quotes, self._notify):
+            if isinstance(piece, Draft):
+                yield from self._take(piece, by_label)
 
     def _answer(self, sentences: Sequence[Labelled], fault: str, ending: Ending) -> Answer:
         claims = tuple(made.claim for made in self._claims)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -18,11 +17,12 @@ from rag.answering.generation import (
     SchemaUnsupported,
 )
 from rag.answering.loops import Watch
+from rag.answering.outline import outline
 from rag.answering.prompting import Labelled
 from rag.answering.replies import Draft, ReplyReader
 from rag.answering.stop import Stop
 from rag.errors import AnswerIncomplete, ModelError
-from rag.text import content_words, legible
+from rag.text import legible
 
 Notify = Callable[[str], None]
 _CHARS_PER_TOKEN = 16  # more than any text has; a reply beyond that does not end by itself
@@ -34,7 +34,7 @@ class Task:
 
     `persona` is who a model is to speak as; empty for nobody in particular. `language` is the one
     to write in, by its English name; empty for that of the papers. `told` is what else its prompt
-    says.
+    says. `quotes` is the number of sentences, at most, to be quoted behind a model's claims.
     """
 
     kind: Literal["answer", "summary", "repair"]
@@ -45,6 +45,7 @@ class Task:
     persona: str = ""
     language: str = ""
     told: Mapping[str, str] = field(default_factory=dict)
+    quotes: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +202,7 @@ class QuotingWriter:
 
     def write(self, task: Task, notify: Notify) -> Iterator[Draft | Ending]:  # noqa: ARG002
         """See `Writer.write`."""
-        choose = _key_sentences if task.kind == "summary" else _best_sentences
+        choose = outline if task.kind == "summary" else _best_sentences
         legible_ones = [s for s in task.sentences if any(map(str.isalnum, s.evidence.text))]
         for item in choose(legible_ones, task.most):
             yield Draft(legible(item.evidence.text), (item.label,))
@@ -237,29 +238,3 @@ def _best_sentences(sentences: Sequence[Labelled], most: int) -> list[Labelled]:
     """The most relevant sentences, in the order in which they are labelled."""
     ranked = sorted(sentences, key=lambda item: (-item.relevance, item.evidence.index))[:most]
     return [item for item in sentences if item in ranked]
-
-
-_OWN_WORK = re.compile(r"\b(?:we|our|this (?:paper|work)|here we)\b", re.IGNORECASE)
-_PROPOSES = re.compile(
-    r"\b(?:propose|introduce|present|develop|design|study|investigate|show that we)", re.IGNORECASE
-)
-_RESULT = re.compile(
-    r"\b(?:experiments?|results?|outperform|improv|achiev|reduc|surpass|demonstrate|show)",
-    re.IGNORECASE,
-)
-
-
-def _key_sentences(sentences: Sequence[Labelled], most: int) -> list[Labelled]:
-    """What the paper does, what it finds, and what it is about, in the order of the text."""
-    ranked = sorted(sentences, key=lambda item: (-_importance(item, len(sentences)), item.label))
-    kept = ranked[: min(most, 3)]
-    return [item for item in sentences if item in kept]
-
-
-def _importance(item: Labelled, count: int) -> float:
-    """How much of a summary a sentence is: cue words, numbers, and where it stands."""
-    text = item.evidence.text
-    own = bool(_OWN_WORK.search(text)) + bool(_PROPOSES.search(text))
-    found = bool(_RESULT.search(text)) + bool(re.search(r"\d", text))
-    place = 1.0 if item.evidence.index in {0, count - 1} else 0.0
-    return own + 0.8 * found + 0.5 * place + min(len(content_words(text)), 30) / 60

@@ -33,6 +33,7 @@ from rag.index.manifest import (
     is_locked,
     read_manifest,
 )
+from rag.starting import spare_grammars
 
 if TYPE_CHECKING:
     import chromadb
@@ -309,6 +310,7 @@ def main(command: str, folder: str) -> int:
         sys.stdout.write(".")
         sys.stdout.flush()
 
+    spare_grammars()
     try:
         serve(command, Path(folder), sys.stdin.buffer, moved)
     except Exception as error:  # whatever it is, its last line is all that is read
