@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 import pytest
-from command import environment
 from fakes import HandEmbedder
 from hypothesis import given
 from hypothesis import strategies as st
@@ -89,15 +85,3 @@ def test_plain_text_has_the_terms_that_it_has_beside_chinese(text: str) -> None:
     """Plain text takes a short way to its terms; a letter of another script makes it the long."""
     assert normalise(f"{text} . 中") == f"{normalise(text)} . 中".strip()
     assert terms(f"{text} . 中") == [*terms(text), "中"]
-
-
-def test_opening_vectors_loads_no_checker_of_addresses(tmp_path: Path) -> None:
-    """Where one is installed; it reads a grammar for over a second of each process."""
-    program = (
-        "import sys; from pathlib import Path; from rag.index.chroma import _client;"
-        "_client(Path(sys.argv[1]));"
-        "print('chromadb' in sys.modules, 'rfc3987_syntax' in sys.modules)"
-    )
-    command = [sys.executable, "-c", program, str(tmp_path)]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment(), check=False)
-    assert done.stdout.split() == ["True", "False"], done.stderr

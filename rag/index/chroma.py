@@ -7,7 +7,6 @@ for good, and no call can be interrupted. `rag.index.child` starts that process 
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
 import sys
@@ -15,7 +14,6 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, BinaryIO, TypeVar, cast
 
 import numpy as np
@@ -247,7 +245,7 @@ def _client(folder: Path) -> Client:
     Chroma keeps what it opens by its path, even if it could not be opened; it is told to forget
     that, or the path could not be opened again by this process.
     """
-    chromadb = _without_grammar()
+    import chromadb
     from chromadb.api.shared_system_client import SharedSystemClient
     from chromadb.config import Settings
 
@@ -257,21 +255,6 @@ def _client(folder: Path) -> Client:
     except BaseException:
         SharedSystemClient.clear_system_cache()
         raise
-
-
-def _without_grammar() -> ModuleType:
-    """Chroma, for which a checker of addresses is not loaded that nothing here asks.
-
-    jsonschema, which Chroma imports, takes rfc3987_syntax where it is there, as beside Jupyter or
-    an audit tool, and that one reads a grammar for 1.4 s of every process.
-    """
-    if "chromadb" in sys.modules or "rfc3987_syntax" in sys.modules:
-        return importlib.import_module("chromadb")
-    sys.modules["rfc3987_syntax"] = cast("ModuleType", None)
-    try:
-        return importlib.import_module("chromadb")
-    finally:
-        del sys.modules["rfc3987_syntax"]
 
 
 # --- the child process
