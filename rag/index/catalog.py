@@ -16,7 +16,7 @@ from queue import Empty, SimpleQueue
 
 from rag.errors import IndexLocked, IndexUnusable, ResourceError
 from rag.index.counts import TermCounts
-from rag.index.disk import sync, is_full, with_space
+from rag.index.disk import is_full, sync, with_space
 from rag.index.lock import write_lock
 from rag.index.migrations import SCHEMA_VERSION, has_present_terms, migrate, refresh_terms
 from rag.index.snapshot import Snapshot
