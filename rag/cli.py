@@ -375,3 +375,7 @@ def _unheard(_text: str) -> None:
 
 def _no_progress(_what: str, _done: int, _total: int) -> None:
     return None
+
+
+if __name__ == "__main__":
+    main()

@@ -818,7 +818,7 @@ def test_line_numbers_count_lines_and_ordinals_rows() -> None:
     reasons = [one.reason for one in found if isinstance(one, Rejected)]
     assert reasons == [
         "3 cells, but the header has 2",
-        "1 cells, but the header has 2",
+        "1 cell, but the header has 2",
         'it has no abstract ("No text")',
     ]
     assert [one.text for one in found if isinstance(one, Record)] == ["One.", "Two."]

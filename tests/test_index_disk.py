@@ -167,6 +167,18 @@ def test_I17_a_disk_that_runs_full(library: Library, tmp_path: Path, kilobytes: 
         check_completed(library)
 
 
+@pytest.mark.parametrize("size", ["100k", "300k"])
+def test_I17_a_disk_too_small_for_the_first_index_is_not_damage(
+    indexed: Library, tmp_path: Path, size: str
+) -> None:
+    library = indexed.like(indexed.embedder)
+    with small_disk(tmp_path / "disk", size) as disk:
+        library.data = disk
+        ran = run(library)
+        assert ran.code == 5
+        assert "damaged" not in ran.error_line
+
+
 def without_privileges() -> list[str]:
     """What a command begins with so that permissions mean something to it, even run by root."""
     if os.geteuid():

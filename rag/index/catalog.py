@@ -16,7 +16,7 @@ from queue import Empty, SimpleQueue
 
 from rag.errors import IndexLocked, IndexUnusable, ResourceError
 from rag.index.counts import TermCounts
-from rag.index.disk import sync, with_space
+from rag.index.disk import is_full, sync, with_space
 from rag.index.lock import write_lock
 from rag.index.migrations import SCHEMA_VERSION, has_present_terms, migrate, refresh_terms
 from rag.index.snapshot import Snapshot
@@ -234,6 +234,8 @@ class Catalog:
         except sqlite3.OperationalError as error:
             raise self._told(error) from error
         except sqlite3.DatabaseError as error:
+            if is_full(self.path.parent):  # a log that was cut short there reads as damage
+                raise self._no_room(error) from error
             raise IndexUnusable(
                 f"The catalog {self.path} is damaged",
                 cause=str(error),
@@ -243,8 +245,7 @@ class Catalog:
     def _told(self, error: sqlite3.OperationalError) -> IndexUnusable | ResourceError:
         code = getattr(error, "sqlite_errorname", "")
         if code.startswith(_DISK_FAULTS):
-            what = f"The catalog {self.path} cannot be read or written"
-            return ResourceError(what, cause=with_space(str(error), self.path.parent), remedy=_ROOM)
+            return self._no_room(error)
         if code.startswith("SQLITE_BUSY"):
             return IndexLocked(
                 f"The catalog {self.path} is in use by another program",
@@ -252,6 +253,10 @@ class Catalog:
                 remedy="Close that program and try again.",
             )
         return IndexUnusable(f"The catalog {self.path} is not usable", cause=str(error))
+
+    def _no_room(self, error: sqlite3.DatabaseError) -> ResourceError:
+        what = f"The catalog {self.path} cannot be read or written"
+        return ResourceError(what, cause=with_space(str(error), self.path.parent), remedy=_ROOM)
 
 
 def _set_up(connection: sqlite3.Connection) -> None:

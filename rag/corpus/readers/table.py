@@ -99,7 +99,8 @@ def _record(
         remedy = "Double the quotation marks inside a cell, or shorten it."
         return Rejected(ordinal, lines.line, row, remedy)
     if len(row) < len(header) or any(map(str.strip, row[len(header) :])):
-        reason = f"{len(row)} cells, but the header has {len(header)}"
+        given = "1 cell" if len(row) == 1 else f"{len(row)} cells"
+        reason = f"{given}, but the header has {len(header)}"
         return Rejected(ordinal, lines.line, reason, "Quote cells that hold a delimiter.")
     cells: dict[str, object] = {}
     for name, cell in zip(header, row, strict=False):
