@@ -207,6 +207,24 @@ class Library:
         return sorted(path.name for path in (self.data / "vectors").glob("gen-*"))
 
 
+class Template:
+    """An index that is built once: each test finds it as it was, in the same place."""
+
+    def __init__(self, folder: Path, *abstracts: str) -> None:
+        self._root = folder / "library"
+        self._kept = folder / "kept"
+        library = Library(self._root)
+        library.write("a.txt", *abstracts)
+        library.index()
+        shutil.copytree(self._root, self._kept)
+
+    def fresh(self) -> Library:
+        """The library again; nothing of the one before may be open."""
+        shutil.rmtree(self._root)
+        shutil.copytree(self._kept, self._root)
+        return Library(self._root)
+
+
 def same(found: Found, other: Found) -> bool:
     """Whether two searches gave the same papers with the same scores and sentences.
 

@@ -228,7 +228,7 @@ ELSEWHERE = "By how much does DexDICE raise CVaR on Bermudan max-call options?"
     ("question", "lacks"),
     [
         ("How well does RankE score on GenEval?", "GenEval"),
-        ("How many audio clips are included in GroupMemBench-Audio?", "audio clips"),
+        ("How many audio clips does GroupMemBench include?", "audio clips"),
         (ELSEWHERE, "CVaR"),
     ],
 )

@@ -22,7 +22,7 @@ from test_page import Program, environment, serving
 from evals.running.journal import SAMPLES
 
 SHOTS = Path(__file__).parent / "screenshots"
-SLOW = 60_000  # ms; a child process has to start on a busy machine
+SLOW = 200_000  # ms; a child process has to start on a busy machine
 HOSTILE = {
     "title": "=HYPERLINK(evil) <img src=http://evil.example/a onerror=window.broken=1>",
     "abstract": (

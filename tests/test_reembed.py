@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from fakes import TOPICS, HandEmbedder, WatchedEngine
 from killing import Point, killed, newer, there, told
-from library import Library, abstract, sentences
+from library import Library, Template, abstract, sentences
 
 from rag.errors import IndexLocked, IndexUnusable, ModelError, WeightsError
 from rag.index.built import BuiltWith
@@ -60,12 +60,16 @@ def best(library: Library, topic: str) -> str:
         return next(iter(state.snapshot.papers(near).values())).text
 
 
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Template:
+    texts = [abstract(topic) for topic in TOPICS]
+    return Template(tmp_path_factory.mktemp("reembed"), *texts)
+
+
 @pytest.fixture
-def library(tmp_path: Path) -> Library:
-    library = Library(tmp_path)
+def library(template: Template) -> Library:
+    library = template.fresh()
     library.models = here
-    library.write("a.txt", *[abstract(topic) for topic in TOPICS])
-    library.index()
     return library
 
 

@@ -12,7 +12,7 @@ import pytest
 from fakes import TOPICS, HandEmbedder
 from hypothesis import given
 from hypothesis import strategies as st
-from library import Library, abstract
+from library import Library, Template, abstract
 from scipy.linalg import orthogonal_procrustes
 from scipy.stats import ortho_group
 
@@ -158,18 +158,20 @@ def turned() -> HandEmbedder:
     return HandEmbedder("turned", turned=3)
 
 
-@pytest.fixture
-def library(tmp_path: Path) -> Library:
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Template:
     """Papers of three topics each, all in both sentences."""
     draw = random.Random(0)
-    library = Library(tmp_path)
     texts = [
         abstract(*draw.sample(TOPICS, 3), about=f"{' '.join(draw.choices(TOPICS, k=2))} {n}")
         for n in range(150)
     ]
-    library.write("a.txt", *texts)
-    library.index()
-    return library
+    return Template(tmp_path_factory.mktemp("bridge"), *texts)
+
+
+@pytest.fixture
+def library(template: Template) -> Library:
+    return template.fresh()
 
 
 def bridge(library: Library, new: Embedder, least: float = 0.9, sample: int = 400) -> Bridging:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from importlib.util import find_spec
+from importlib.machinery import PathFinder
 
 import pytest
 from command import ROOT, environment
 
 pytestmark = pytest.mark.skipif(
-    not find_spec("rfc3987_syntax"), reason="jsonschema[format-nongpl] is not installed"
+    not PathFinder.find_spec("rfc3987_syntax"), reason="jsonschema[format-nongpl] is not installed"
 )
 GRAMMARS = "rfc3987_syntax.syntax_helpers"  # what compiles them, at its import
 

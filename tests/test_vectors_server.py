@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from chroma import Gate, Server
-from command import rag
+from command import rag_apart
 from fakes import TOPICS
 from library import BY_MEANING, Library, abstract, same, sentences
 
@@ -409,27 +409,27 @@ def test_the_command_line_with_and_without_its_server(
     headers = json.dumps({"headers": {"X-Chroma-Token": "canary-0123"}})
     env = {"RAG_LLM": "none", "RAG_VECTORS": server.url, "RAG_VECTORS_OPTIONS": headers}
     asked = ("search", "repository documentation", "--json")
-    assert rag("index", env=env, data=data).code == 0
-    found = rag(*asked, env=env, data=data).json()
+    assert rag_apart("index", env=env, data=data).code == 0
+    found = rag_apart(*asked, env=env, data=data).json()
     assert found["hits"][0]["title"] == "RepoScope"
     (vectors,) = [
         check
-        for check in rag("doctor", "--json", env=env, data=data).json()["checks"]
+        for check in rag_apart("doctor", "--json", env=env, data=data).json()["checks"]
         if check["name"] == "vectors"
     ]
     assert vectors["ok"]
     assert server.url in vectors["detail"]
-    shown = rag("config", env=env, data=data).out
+    shown = rag_apart("config", env=env, data=data).out
     assert server.url in shown
     assert "canary" not in shown
     server.kill()
     try:
-        ran = rag(*asked, env=env, data=data)
+        ran = rag_apart(*asked, env=env, data=data)
         assert ran.code == 0
         assert ran.json()["hits"] == found["hits"]
         assert "Until then papers are searched exactly" in ran.err
-        assert rag("doctor", env=env, data=data).code == 4
-        ran = rag("index", "--compact", env=env, data=data)
+        assert rag_apart("doctor", env=env, data=data).code == 4
+        ran = rag_apart("index", "--compact", env=env, data=data)
         assert (ran.code, server.url in ran.error_line) == (4, True)
     finally:
         server.start()

@@ -129,7 +129,8 @@ class Assistant:
         )
         generator = generator_of(config)
         generator = None if generator is None else wrap(generator)
-        finder = finder_of(config, Searcher(reader, weights), generator)
+        searcher = Searcher(reader, weights, ahead=not config.served_embedding)
+        finder = finder_of(config, searcher, generator)
         asker, decider = asker_of(config, generator), decider_of(config, generator)
         return cls(config, reader, finder, writing(generator, config), asker, decider)
 

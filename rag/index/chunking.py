@@ -42,8 +42,13 @@ def chunk(
 def spread(paper: Paper, chunks: Sequence[Chunk], scores: Sequence[float]) -> list[float]:
     """The score of each sentence of `paper`: that of the best chunk that holds it.
 
-    The title's holds none.
+    The title's holds none. Chunks of one sentence each need no comparing.
     """
+    alone = list(zip(chunks, paper.sentences, strict=False))
+    if len(alone) == len(paper.sentences) and all(
+        piece.start == sentence.start and piece.end == sentence.end for piece, sentence in alone
+    ):
+        return list(scores[: len(alone)])
     return [
         max(
             score

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import cast
@@ -37,8 +37,8 @@ _OTHER_CASE = 0.5  # what BM25 counts for a paper that has "sail" where SAIL was
 class Found:
     """Papers for a question, best first, and the state of the index that they come from.
 
-    `query` is what the question was understood as. `timings` holds seconds by stage: understand,
-    embed and, at the same time, lexical, then dense, sentences, fuse, evidence. `vectors` has the
+    `query` is what the question was understood as. `timings` holds seconds by stage: embed and, at
+    the same time, understand and lexical, then dense, sentences, fuse, evidence. `vectors` has the
     vector of each sentence of each hit, shape (sentences, dimension), by paper id; `weights` the
     inverse document frequency of each term that was asked for; `help` is what a model did.
     """
@@ -60,11 +60,17 @@ class Found:
 
 
 class Searcher:
-    """Searches an index. Safe for use by several threads."""
+    """Searches an index. Safe for use by several threads.
 
-    def __init__(self, reader: IndexReader, weights: Weights) -> None:
+    `ahead`: a question is embedded as it was asked while it is still being understood, and once
+    more in the few cases (one of seventeen in SciFact) where it is understood as another text. For
+    a model of this machine; a server would be asked, and paid, for nothing.
+    """
+
+    def __init__(self, reader: IndexReader, weights: Weights, *, ahead: bool = False) -> None:
         self._reader = reader
         self._weights = weights
+        self._ahead = ahead
 
     def search(
         self,
@@ -89,12 +95,18 @@ class Searcher:
         if limit < 1:
             raise UsageError(f"{limit} papers were asked for", remedy="Ask for one or more.")
         stages = _Stages()
-        with self._reader.state() as state:
+        with self._reader.state() as state, ThreadPoolExecutor(1) as model:
+
+            def embed(text: str) -> Future[Vectors]:
+                return model.submit(self._embed, state, text, beside, stages)
+
+            early = {question.text: embed(question.text)} if self._ahead else {}
             with stages.timed("understand"):
                 query = understand(question, state.snapshot, filters)
             if query.papers is not None and not query.papers:
                 return Found(query, (), state.name, 0.0, state.embedding_model, stages.seconds)
-            return self._search(state, query, limit, sentences, beside, stages)
+            vectors = early.get(query.text) or embed(query.text)
+            return self._search(state, query, limit, sentences, vectors, stages)
 
     def _search(
         self,
@@ -102,19 +114,19 @@ class Searcher:
         query: Query,
         limit: int,
         sentences: int,
-        beside: str,
+        embedding: Future[Vectors],
         stages: _Stages,
     ) -> Found:
         depth = max(_DEPTH, min(limit, state.snapshot.size()))
-        with ThreadPoolExecutor(1) as model:  # it computes while the words are looked for
-            embedding = model.submit(self._embed, state, query, beside, stages)
-            with stages.timed("lexical"):
-                words = _by_words(state, query, depth)
-            vectors = embedding.result()
+        with stages.timed("lexical"):
+            words = _by_words(state, query, depth)
+        with stages.timed("sentences"):
+            matrices = state.chunk_matrices([*words.scores])
+        vectors = embedding.result()  # the model computed all the while
         with stages.timed("dense"):
             dense = state.nearest(vectors[0], depth, query.papers)
         with stages.timed("sentences"):
-            matrices = state.chunk_matrices([*{**dense, **words.scores}])
+            matrices |= state.chunk_matrices([key for key in dense if key not in matrices])
             similar = compare(matrices, vectors)
         with stages.timed("fuse"):
             shares = self._weights.at(words.coverage)
@@ -139,11 +151,11 @@ class Searcher:
         facts = (state.name, words.coverage, state.embedding_model)
         return Found(query, tuple(hits), *facts, stages.seconds, rows, wanted.frequencies)
 
-    def _embed(self, state: IndexState, query: Query, beside: str, stages: _Stages) -> Vectors:
+    def _embed(self, state: IndexState, text: str, beside: str, stages: _Stages) -> Vectors:
         """The question's vector, then those of its parts."""
         with stages.timed("embed"):
-            parts = aspects(query.text) if self._weights.aspect else []
-            vectors = state.embed([query.text, *parts, *filter(None, [beside])])
+            parts = aspects(text) if self._weights.aspect else []
+            vectors = state.embed([text, *parts, *filter(None, [beside])])
             return _averaged(vectors, state.embedding_model) if beside else vectors
 
 

@@ -43,6 +43,7 @@ _ACCENTED = re.compile("([a-zæøœıłđ])[\u0300-\u036f]+")
 _WHOLE_LETTERS = str.maketrans(
     {"æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ħ": "h", "ı": "i"}
 )
+_CHANGED = re.compile(r"[\\$<&{}*_`\x00-\x08\x0e-\x1b\x7f]")  # in ASCII, beside case and space
 _LINE_END = r"[^\S\r\n]*(?:\r\n|\r|\n)[^\S\r\n]*"
 _CUT = re.compile(rf"[-\u2010\u00ad]{_LINE_END}")  # in each of the next three, and found faster
 _SOFT_CUT = re.compile(rf"(?<=\w)\u00ad{_LINE_END}(?=\w)")
@@ -106,6 +107,8 @@ def legible(text: str) -> str:
 
 def normalise(text: str) -> str:
     """The form in which texts are compared; see the module."""
+    if text.isascii() and not (_CHANGED.search(text) or _CUT.search(text)):  # nearly every sentence
+        return " ".join(text.lower().split())
     text = plain(_without_markup(join_lines(undo_double_encoding(text))))
     if not text.isascii():
         text = _DASH.sub("-", unicodedata.normalize("NFKC", text))

@@ -13,6 +13,8 @@ _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _MARKS = "\u0300-\u036f\u0900-\u0963\u0966-\u0df3\u0e31\u0e34-\u0e3a\u0e47-\u0e4e"
 _LETTERS = rf"[^\W_{_CJK}]+(?:[{_MARKS}]+[^\W_{_CJK}]*)*"  # vowel signs are no letters to `re`
 _TOKEN = re.compile(rf"[{_CJK}]+|\d+(?:[.,]\d+)+|{_LETTERS}(?:[-'’·]{_LETTERS})*")
+_ASCII_TOKEN = re.compile(r"\d+(?:[.,]\d+)+|[a-z0-9]+(?:[-'][a-z0-9]+)*")  # the same in ASCII
+_MAY_BE_PLURAL = re.compile(r"[A-Z0-9]s\b")
 _PLURAL_ACRONYM = re.compile(r"\b([A-Z][A-Z0-9]+)s\b")  # the stemmer keeps the s of GPUs
 _STARTS_CJK = re.compile(f"[{_CJK}]")
 _GROUPED = re.compile(r"\d+(?:[.,]\d+)+")
@@ -41,13 +43,16 @@ def terms(text: str) -> list[str]:
     "RN-DPO's 10.08\%" gives rn, dpo, rndpo, 10.08. Words that every text has are left out. A word
     that a line end cuts is found whole, and in parts in case its hyphen belongs to it.
     """
-    singular = _PLURAL_ACRONYM.sub(r"\1", join_lines(text, r"\1\2 \1-\2"))
-    return [term for token in tokens(singular) for term in _terms_of(token)]
+    text = join_lines(text, r"\1\2 \1-\2")
+    if _MAY_BE_PLURAL.search(text):
+        text = _PLURAL_ACRONYM.sub(r"\1", text)
+    return [term for token in tokens(text) for term in _terms_of(token)]
 
 
 def tokens(text: str) -> list[str]:
     """The words, numbers and CJK runs of `text` in normal form, unstemmed, in order."""
-    return _TOKEN.findall(normalise(text))
+    text = normalise(text)
+    return (_ASCII_TOKEN if text.isascii() else _TOKEN).findall(text)
 
 
 def content_words(text: str) -> list[str]:
