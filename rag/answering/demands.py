@@ -11,7 +11,6 @@ import re
 from dataclasses import dataclass
 from operator import ge, gt, le, lt
 
-from rag.answering.cues import KNOWN
 from rag.text import plain, terms, tokens
 
 _DENIED = re.compile(
@@ -48,6 +47,16 @@ _USES = frozenset(
 )
 _OWN = r"\b(?:we|our|this (?:paper|work)|here)\b[^.;]{0,90}?\b"
 _MADE = r"(?:introduc|present|propos|releas|construct|build|built|creat|curat|develop|collect)\w*"
+# A project page, a data set or weights that are released are no released code.
+_CODE_OUT = re.compile(
+    r"\b(?:code|software|implementation)s?\b.{0,60}"
+    r"\b(?:available|released?|open|public(?:ly)?|accessible|accessed|provided)\b"
+    r"|\b(?:provid|shar|publish|releas|open-?sourc)(?:e|es|ed|ing)? (?:[\w-]+,? ){0,5}"
+    r"(?:code|software|implementation)s?\b"
+    r"|\b(?:we|will) (?:\w+ )?open-?source\b(?!.{0,40}\b(?:data|data ?sets?|weights|benchmarks?)\b)"
+    r"|\bcode\b(?: \w+){0,3}:? (?:https?:|here\b)|\b(?:github|gitlab|codeberg|bitbucket)\b",
+    re.IGNORECASE,
+)
 _ACTS: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = (
     (
         re.compile(
@@ -56,7 +65,7 @@ _ACTS: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = (
             r"|\bcode\b.{0,30}\b(?:available|public|released|open|provided|accessible)\b",
             re.IGNORECASE,
         ),
-        KNOWN["code"].strong,
+        _CODE_OUT,
     ),
     (
         re.compile(rf"\b{_MADE}\b.{{0,30}}\b(?:benchmark|data ?set|corpus|corpora)s?\b", re.I),
