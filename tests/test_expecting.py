@@ -29,6 +29,9 @@ NAME, AMOUNT, BOTH, ANY = {"name"}, {"amount"}, {"name", "amount"}, set[str]()
         ("What improvement does Swan report?", AMOUNT),
         ("Combien de tâches ?", AMOUNT),
         ("Which method is faster, and by how much?", BOTH),
+        ("Where can I find the code of Swan?", {"address"}),
+        ("What is the URL of Swan?", {"address"}),
+        ("Where is Swan used?", ANY),
         ("Why does the loss rise?", ANY),
         ("Does Swan need maps?", ANY),
         ("", ANY),
@@ -115,10 +118,15 @@ def test_the_thing_whose_makers_are_asked_for(question: str, thing: str) -> None
 PAPERS = (
     {
         "id": "a",
-        "title": "Bots that argue",
+        "title": "DEAR: bots that argue",
         "abstract": "Bots that argue give in to each other far too easily. When bots argue, the "
         "loudest of the arguing bots wins. We propose DEAR, a framework of two roles. On 14 tasks "
-        "it is right more often.",
+        "it is right more often. Code is at https://dear.example.org for whoever wants it.",
+    },
+    {
+        "id": "b",
+        "title": "TideNet",
+        "abstract": "TideNet foretells tides of 12 harbours. It does so a day ahead.",
     },
 )
 
@@ -134,3 +142,14 @@ def test_the_name_and_the_number_are_quoted_first(argued: Assistant) -> None:
     assert "DEAR" in named.text
     counted = argued.answer("On how many tasks do the bots that argue and give in improve?")
     assert "14 tasks" in counted.text
+
+
+def test_an_address_is_given_where_there_is_one(argued: Assistant) -> None:
+    for question in ("Where can I find the code of DEAR?", "What is the URL of DEAR?"):
+        assert "dear.example.org" in argued.answer(question).text
+    assert argued.answer("What is the URL of TideNet?").status == "abstained"
+
+
+def test_what_other_papers_say_is_not_quoted_beside_a_named_one(argued: Assistant) -> None:
+    answer = argued.answer("How many harbours does TideNet foretell?")
+    assert [citation.paper.title for citation in answer.citations] == ["TideNet"]

@@ -21,7 +21,7 @@ from rag.answering.published import What, asks_for, silent_on, told_of
 from rag.answering.resolving import unspoken
 from rag.answering.speech import writes_in
 from rag.answering.support import Judgement
-from rag.answering.ungiven import ungiven
+from rag.answering.ungiven import gives_address, ungiven
 from rag.answering.work import Work
 from rag.answering.writing import Task
 from rag.index.browse import Filter
@@ -32,6 +32,7 @@ from rag.retrieval.search import Found
 from rag.schema import Evidence, Paper
 from rag.text import legible
 
+_FEW = 3  # papers that a name tells from the others
 _SENTENCES = 20  # of each paper, from which those to read are chosen
 
 
@@ -48,7 +49,8 @@ def answer_directly(
     if what := asks_for(followed.text):
         yield from from_its_record(bench, work, what, followed, found)
         return
-    if followed.absent or not (decision.answers or (followed.without and sentences)):
+    given = gives_address(followed.text, [hit.paper for hit in found.hits])
+    if followed.absent or not (decision.answers or given or (followed.without and sentences)):
         yield work.abstain()
         return
     if case.kind == "comparison":
@@ -56,10 +58,10 @@ def answer_directly(
     if both := conflicting(followed.text, sentences):
         yield from both_sides(work, case, both)
         return
-    if aspect := _aspect_missing(followed, found):
+    if aspect := "" if given else _aspect_missing(followed, found):
         yield Done(replace(work.abstain().answer, missing=aspect))
         return
-    sentences = list(speaking(followed.text, sentences))
+    sentences = list(speaking(followed.text, bearing(followed.text, sentences)))
     case.tell("reading the evidence")
     task = Task(
         *("answer", followed.text, tuple(sentences)),
@@ -151,6 +153,19 @@ def evenly(question: str, sentences: Sequence[Labelled]) -> list[Labelled]:
         else s
         for s in sentences
     ]
+
+
+def bearing(question: str, sentences: Sequence[Labelled]) -> Sequence[Labelled]:
+    """The sentences of the papers that bear a name of the question, where few papers do.
+
+    What others say is not about what is asked. A name that many have, such as LLM, tells nothing.
+    """
+    asked = names(question)
+    texts = {item.paper.id: f"{item.paper.title} {item.paper.text}" for item in sentences}
+    having = {id_ for id_, text in texts.items() if asked & names(text)}
+    if not 1 <= len(having) <= _FEW:
+        return sentences
+    return [item for item in sentences if item.paper.id in having]
 
 
 def _named(paper: Paper) -> str:

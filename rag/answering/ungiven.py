@@ -11,16 +11,10 @@ from collections.abc import Sequence
 
 from rag.answering.facts import names, numbers
 from rag.answering.signals import short_name
-from rag.retrieval.expecting import expected
+from rag.retrieval.expecting import expected, has_address
 from rag.schema import Paper
 from rag.text import plain, terms
 
-_ADDRESS = re.compile(
-    r"\b(?:what|which|where|give)\b.*\b(?:web ?(?:address|site|page)|url|link to|home ?page"
-    r"|e-?mail address)\b",
-    re.IGNORECASE,
-)
-_AN_ADDRESS = re.compile(r"https?:|www\.|\\(?:url|href)|\b\w+\.(?:io|com|org|net|edu|ai)\b|@")
 _CREDIT = re.compile(
     r"^(?:and |so )?(?:who|whose group|which (?:author|person|researcher|scientist)s?)\b"
     r"(?: (?:first|originally))? (?:proposed|introduced|invented|developed|created|designed"
@@ -66,10 +60,16 @@ def ungiven(question: str, papers: Sequence[Paper]) -> str:
     paper, name = named[0], short_name(named[0])
     if other := _another_version(question, paper):
         return f"The abstract of {name} does not mention “{other}”."
-    if _ADDRESS.search(question) and not _AN_ADDRESS.search(paper.text):
+    if "address" in expected(question) and not has_address(paper.text):
         return f"The abstract of {name} gives no web address."
     place = _place_without_figure(question, paper)
     return f"The abstract of {name} gives no figure for {place}." if place else ""
+
+
+def gives_address(question: str, papers: Sequence[Paper]) -> bool:
+    """Whether an address is asked for, and the paper that the question names has one."""
+    named = (one for one in papers if _is_named(question, one))
+    return "address" in expected(question) and any(has_address(one.text) for one in named)
 
 
 def _is_named(question: str, paper: Paper) -> bool:

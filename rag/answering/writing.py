@@ -235,6 +235,6 @@ def _ending(completion: Completion, version: str) -> Ending:
 
 
 def _best_sentences(sentences: Sequence[Labelled], most: int) -> list[Labelled]:
-    """The most relevant sentences, in the order in which they are labelled."""
+    """The most relevant sentence, then others in the order in which they are labelled."""
     ranked = sorted(sentences, key=lambda item: (-item.relevance, item.evidence.index))[:most]
-    return [item for item in sentences if item in ranked]
+    return ranked[:1] + [item for item in sentences if item in ranked[1:]]

@@ -1,7 +1,7 @@
 """What kind of thing would answer a question, by its words, and which sentences give one; pure.
 
 The expected answer type of question answering (Li and Roth 2002), as far as a few words tell it
-surely: a name, as in "which framework …?", or an amount, as in "how many …?". The question of a
+surely: a name, as in "which framework …?", an amount, or an address of the web. The question of a
 reader who does not know a paper's words finds the paper; which of its sentences answers is told
 rather by what they give than by what they share.
 """
@@ -11,10 +11,10 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-Expected = Literal["name", "amount"]
+Expected = Literal["name", "amount", "address"]
 
 _COINED = 0.1  # for each of the two signs of a sentence that gives something its name
-_COUNTED = 0.5
+_GIVEN = 0.5
 
 _THINGS = (
     r"(?:method|approach|algorithm|framework|scheme|system|model|tool|technique|procedure|recipe"
@@ -47,15 +47,23 @@ _GIVES_NAME = re.compile(
 )
 _IS_NAME = re.compile(r"\b(?:[A-Z][a-z]*[A-Z]\w*|[A-Z]{2,}[\w-]*)|[*_]\w|\\(?:text|emph)|[\"“]")
 _DIGIT = re.compile(r"\d")
+_ADDRESS = re.compile(
+    r"\b(?:web ?(?:address|site|page)|url|link to|home ?page|e-?mail address)\b"
+    r"|\bwhere\b.*\b(?:code|data(?:set)?|weights|demo|implementation|model|download\w*)\b",
+    re.IGNORECASE,
+)
+_AN_ADDRESS = re.compile(r"https?:|www\.|\\(?:url|href)|\b\w+\.(?:io|com|org|net|edu|ai)\b|@")
 
 
 def expected(question: str) -> frozenset[Expected]:
-    """What would answer a question: a name, an amount, both of them ("…, and by how much?")."""
+    """What would answer a question: a name, an amount, an address, or several of them."""
     found: set[Expected] = set()
     if _NAME.search(question):
         found.add("name")
     if _AMOUNT.search(question):
         found.add("amount")
+    if _ADDRESS.search(question):
+        found.add("address")
     return frozenset(found)
 
 
@@ -66,5 +74,12 @@ def gives(sentence: str, wanted: frozenset[Expected]) -> float:
         signs = bool(_GIVES_NAME.search(sentence)) + bool(_IS_NAME.search(sentence))
         more += _COINED * signs
     if "amount" in wanted and _DIGIT.search(sentence):
-        more += _COUNTED
+        more += _GIVEN
+    if "address" in wanted and has_address(sentence):
+        more += _GIVEN
     return more
+
+
+def has_address(text: str) -> bool:
+    """Whether an address of the web or of mail stands in a text."""
+    return bool(_AN_ADDRESS.search(text))
