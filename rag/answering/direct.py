@@ -23,7 +23,7 @@ from rag.answering.speech import writes_in
 from rag.answering.support import Judgement
 from rag.answering.ungiven import gives_address, ungiven
 from rag.answering.work import Work
-from rag.answering.writing import Task
+from rag.answering.writing import QuotingWriter, Task
 from rag.index.browse import Filter
 from rag.retrieval.crowding import uncrowded
 from rag.retrieval.evidence import Chosen, choose
@@ -61,7 +61,9 @@ def answer_directly(
     if aspect := "" if given else _aspect_missing(followed, found):
         yield Done(replace(work.abstain().answer, missing=aspect))
         return
-    sentences = list(speaking(followed.text, bearing(followed.text, sentences)))
+    if isinstance(bench.writer, QuotingWriter):  # a model may leave out what it reads
+        sentences = bearing(followed.text, sentences)
+    sentences = list(speaking(followed.text, sentences))
     case.tell("reading the evidence")
     task = Task(
         *("answer", followed.text, tuple(sentences)),
@@ -155,7 +157,7 @@ def evenly(question: str, sentences: Sequence[Labelled]) -> list[Labelled]:
     ]
 
 
-def bearing(question: str, sentences: Sequence[Labelled]) -> Sequence[Labelled]:
+def bearing(question: str, sentences: list[Labelled]) -> list[Labelled]:
     """The sentences of the papers that bear a name of the question, where few papers do.
 
     What others say is not about what is asked. A name that many have, such as LLM, tells nothing.
