@@ -16,7 +16,7 @@ from rag.answering.crosslingual import repin_across
 from rag.answering.finding import Finder
 from rag.answering.phrases.languages import LANGUAGES
 from rag.answering.prompting import Labelled
-from rag.answering.speech import language_of, refusal_to
+from rag.answering.speech import language_of, refusal_to, writes_in
 from rag.answering.writing import QuotingWriter
 from rag.config import Config
 from rag.retrieval.search import Searcher
@@ -56,6 +56,23 @@ GIVEN = [
 )
 def test_the_language_of_a_question_is_known(question: str, code: str) -> None:
     assert language_of(question).code == code
+
+
+@pytest.mark.parametrize(
+    ("question", "language", "refusal"),
+    [
+        ("Какая скорость обучения у RankE?", "Russian", "В собрании об этом не сказано."),
+        ("Яка швидкість навчання в RankE і чому?", "Ukrainian", "Колекція про це не говорить."),
+        ("RankE의 학습률은 얼마입니까?", "Korean", "이 컬렉션에는 그에 대한 내용이 없습니다."),
+        ("ما معدل التعلم في RankE؟", "Arabic", "لا تذكر المجموعة ذلك."),
+        ("RankE की सीखने की दर क्या है?", "Hindi", "संग्रह में यह नहीं बताया गया है।"),
+        ("What does β or α mean in RankE?", "", "The collection does not say."),
+    ],
+)
+def test_a_script_without_phrases_of_its_own_is_answered_in(
+    question: str, language: str, refusal: str
+) -> None:
+    assert (writes_in(question), refusal_to(question)) == (language, refusal)
 
 
 def test_every_language_has_its_own_refusal_and_english_has_the_one_of_old() -> None:

@@ -19,7 +19,9 @@ _MOST = 4  # phrases that are told
 _OWNERS = 2  # papers that have what belongs to one of them
 _TITLE_CHARS = 80
 _WORD = re.compile(r"[^\W_]+(?:[-.'’/][^\W_]+)*")
-_OTHER_LETTERS = re.compile("[\u0400-\u04ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_OTHER_LETTERS = re.compile(
+    "[\u0400-\u04ff\u0600-\u06ff\u0900-\u097f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
+)
 _ASKING = frozenset(
     "many much large long often big far well use used using give given get got take taken make "
     "made come came call called report reported obtain reach does compare relative tell say "

@@ -22,6 +22,14 @@ _KANA = ("\u3040", "\u30ff")
 _HAN = ("\u4e00", "\u9fff")
 _SCRIPT_SHARE = 0.2  # of the letters: names stay in Latin ones
 _KNOWN = 2  # words
+_REFUSALS = (  # first and last letter of a script, its language, and an abstention in it
+    ("\u0456", "\u0457", "Ukrainian", "Колекція про це не говорить."),  # of Ukrainian alone
+    ("\u0400", "\u04ff", "Russian", "В собрании об этом не сказано."),
+    ("\uac00", "\ud7af", "Korean", "이 컬렉션에는 그에 대한 내용이 없습니다."),
+    ("\u0600", "\u06ff", "Arabic", "لا تذكر المجموعة ذلك."),
+    ("\u0900", "\u097f", "Hindi", "संग्रह में यह नहीं बताया गया है।"),
+)
+"""For scripts of which no language has phrases of its own."""
 
 
 def language_of(text: str) -> Language:
@@ -45,12 +53,14 @@ def is_english(text: str) -> bool:
 def writes_in(question: str) -> str:
     """The English name of the language to answer in; empty for English."""
     language = language_of(question)
-    return "" if language is ENGLISH else language.name
+    named, _ = _by_script(question)
+    return named or ("" if language is ENGLISH else language.name)
 
 
 def refusal_to(question: str) -> str:
-    """The sentence of an abstention, in the language of the question."""
-    return language_of(question).refusal
+    """The sentence of an abstention, in the language of the question or one of its script."""
+    _, refusal = _by_script(question)
+    return refusal or language_of(question).refusal
 
 
 def quoted_note(question: str, claims: Collection[Claim]) -> str:
@@ -60,6 +70,16 @@ def quoted_note(question: str, claims: Collection[Claim]) -> str:
         legible(claim.text) == " ".join(legible(e.text) for e in claim.support) for claim in claims
     )
     return "" if language is ENGLISH or not quoted or not claims else language.quoted.rstrip(".。")
+
+
+def _by_script(question: str) -> tuple[str, str]:
+    """The language and the refusal that the script of a good part of a question tells, or none."""
+    letters = [letter for letter in question if letter.isalpha()]
+    for first, last, language, refusal in _REFUSALS:
+        least = 0 if language == "Ukrainian" else _SCRIPT_SHARE * len(letters)
+        if _count(letters, first, last) > least:
+            return language, refusal
+    return "", ""
 
 
 def _words(text: str) -> list[str]:
