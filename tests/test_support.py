@@ -19,7 +19,12 @@ from evals.known import SUITES
 from evals.suite import read_suite
 from rag.answering.facts import missing_names, missing_numbers, other_unit
 from rag.answering.hanzi import numbers_in_hanzi
-from rag.answering.polarity import denies_what_is_said, other_direction, says_what_is_denied
+from rag.answering.polarity import (
+    denies_what_is_said,
+    exchanged_direction,
+    other_direction,
+    says_what_is_denied,
+)
 from rag.answering.support import judge
 from rag.answering.weighing import is_verbatim, left_over
 
@@ -86,6 +91,30 @@ def test_a_capital_within_a_sentence_makes_a_name() -> None:
 )
 def test_words_of_the_contrary_direction(claim: str, sentences: str, contrary: bool) -> None:
     assert bool(other_direction(claim, sentences)) is contrary
+
+
+THREE = (
+    "Tuning reduces recovery cost by 42%, increases stability by 19%, and improves recall by 10%."
+)
+
+
+@pytest.mark.parametrize(
+    ("claim", "exchanged"),
+    [
+        ("Tuning reduces recall by 10%.", True),
+        ("It increases recovery cost by 42%.", True),
+        ("Recall is better: tuning improves recall by 10%.", False),
+        ("Tuning reduces recovery cost and increases stability.", False),
+        ("It raises stability by 19%.", False),
+        ("Tuning has an effect on recall.", False),
+    ],
+)
+def test_a_direction_that_belongs_to_something_else_is_seen(claim: str, exchanged: bool) -> None:
+    assert bool(exchanged_direction(claim, THREE)) is exchanged
+
+
+def test_to_improve_latency_may_be_to_reduce_it() -> None:
+    assert exchanged_direction("It improves latency by 10%.", "It reduces latency by 10%.") == ""
 
 
 def test_denials() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import zip_longest
+from itertools import takewhile, zip_longest
 
 from rag.text import normalise, terms
 
@@ -42,6 +42,11 @@ _OPPOSITES = tuple(
         ("before", "after"),
     )
 )  # fmt: skip
+_UP = _OPPOSITES[0][0] | _OPPOSITES[1][0]
+_DOWN = _OPPOSITES[0][1] | _OPPOSITES[1][1]
+_PIECE = re.compile(r"[\w'-]+|[,;.:]")
+_ENDS = frozenset("by and but while whereas on in at from to with for when as than".split())
+_REACH = 5  # words behind a direction in which its thing is told
 
 
 def denies(text: str) -> bool:
@@ -71,6 +76,39 @@ def other_direction(claim: str, sentences: str) -> str:
             if said & side and not said & contrary and held & contrary and not held & side:
                 return f"it says {_first(said & side)}, the sentences {_first(held & contrary)}"
     return ""
+
+
+def exchanged_direction(claim: str, sentences: str) -> str:
+    """A word of direction that a claim gives to what its sentences give another one, else nothing.
+
+    "It raises cost" where it is "raises speed and lowers cost". The word has to stand in the
+    sentences for something else: to improve latency may be to reduce it.
+    """
+    held = list(_directed(sentences))
+    for word, rises, things in _directed(claim):
+        used = any(word == other for other, _, _ in held)
+        same = max((len(things & of) for _, up, of in held if up == rises), default=0)
+        others = [(len(things & of), other) for other, up, of in held if up != rises]
+        most, other = max(others, default=(0, ""))
+        if used and most > same and 2 * most >= len(things):
+            return f"it says “{word}…” of what the sentences say “{other}…” of"
+    return ""
+
+
+def _directed(text: str) -> Iterator[tuple[str, bool, frozenset[str]]]:
+    """Each word of direction, whether it goes up, and the terms of what it is said of."""
+    words = _PIECE.findall(normalise(text))
+    for place, word in enumerate(words):
+        stem = next(iter(terms(word)), "")
+        if stem in _UP or stem in _DOWN:
+            behind = takewhile(_goes_on, words[place + 1 : place + 1 + _REACH])
+            if things := frozenset(term for one in behind for term in terms(one)):
+                yield stem, stem in _UP, things
+
+
+def _goes_on(word: str) -> bool:
+    """Whether a word can still be of what a direction is said of."""
+    return word[0].isalpha() and word not in _ENDS and not set(terms(word)) & (_UP | _DOWN)
 
 
 def plainly(text: str) -> str:

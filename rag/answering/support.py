@@ -7,7 +7,12 @@ from dataclasses import dataclass
 
 from rag.answering import listed
 from rag.answering.facts import missing_names, missing_numbers, numbers, other_unit
-from rag.answering.polarity import denies_what_is_said, other_direction, says_what_is_denied
+from rag.answering.polarity import (
+    denies_what_is_said,
+    exchanged_direction,
+    other_direction,
+    says_what_is_denied,
+)
 from rag.answering.prompting import Labelled
 from rag.answering.weighing import Odds, cover, features, is_verbatim, left_over, weigh
 from rag.schema import Evidence, Paper, Verdict
@@ -112,7 +117,7 @@ def _contrary(claim: str, sentences: str, question: str, covered: float) -> str:
         return "it denies what the sentences say"
     if says_what_is_denied(claim, sentences):
         return "it says what the sentences deny"
-    return other_direction(claim, sentences)
+    return other_direction(claim, sentences) or exchanged_direction(claim, sentences)
 
 
 def repin(
