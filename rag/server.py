@@ -50,7 +50,7 @@ _HEADERS = {
         )
     ),
     "x-content-type-options": "nosniff",
-    "referrer-policy": "no-referrer",
+    "referrer-policy": "same-origin",
 }
 
 

@@ -415,7 +415,7 @@ def test_every_response_bears_the_security_headers(program: Program) -> None:
         assert "default-src 'self'" in headers["content-security-policy"]
         assert "frame-ancestors 'none'" in headers["content-security-policy"]
         assert headers["x-content-type-options"] == "nosniff"
-        assert headers["referrer-policy"] == "no-referrer"
+        assert headers["referrer-policy"] == "same-origin"
 
 
 @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "localhost.evil", ""])
@@ -717,3 +717,20 @@ def test_a_question_is_kept_asked_again_and_removed(visit: Visit) -> None:
     page.locator("#watch-remove").click()
     expect(page.locator("#watch-status")).to_contain_text("1 removed.")
     expect(page.locator("#watch-kept input")).to_have_count(0)
+
+
+def test_whoever_signed_in_sees_who_they_are_and_can_leave(browser: Browser, index: Path) -> None:
+    settings = environment(RAG_DATA_DIR=str(index), RAG_PASSWORD="open sesame")
+    with serving("--llm", "none", env=settings) as program:
+        visit = browser.new_page()
+        visit.goto(program.url)
+        expect(visit).to_have_url(re.compile("/login$"))
+        visit.locator("input[type=password]").fill("open sesame")
+        visit.get_by_role("button", name="Log in").click()
+        leave = visit.get_by_role("button", name="Log out")
+        expect(leave).to_be_visible(timeout=30_000)
+        leave.click()
+        expect(visit).to_have_url(re.compile("/login$"))
+        visit.goto(program.url)
+        expect(visit).to_have_url(re.compile("/login$"))
+        visit.close()

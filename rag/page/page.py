@@ -10,11 +10,15 @@ from rag.page import ask, compare, lists, papers, status, upload, watching
 from rag.page import map as topics
 from rag.page.collection import Collection
 from rag.page.parts import HIDDEN
+from rag.page.readers import user_of
 from rag.page.setting import Other, Setting
 
 TITLE = "askpapers"
 KEPT = (600, 3_600)  # seconds between two looks for files that were sent, and how old they get
 AT_A_TIME, WAITING = 16, 64  # answers at once (a local model takes two, in turns), and waiting
+
+_LEAVING = """<form method="post" action="/logout"><span>{user}</span>
+<button type="submit">Log out</button></form>"""
 
 
 def build(setting: Setting, others: Sequence[Other] = ()) -> gr.Blocks:
@@ -37,7 +41,11 @@ def build(setting: Setting, others: Sequence[Other] = ()) -> gr.Blocks:
                     fill(setting, tab)
             with gr.Tab("Status", id="status") as tab:
                 status.build(setting, tab)
-        page.load(lambda: _header(setting.assistant), None, about, queue=False, **HIDDEN)
+
+        def headed(request: gr.Request) -> str:
+            return _header(setting.assistant, user_of(request))
+
+        page.load(headed, None, about, queue=False, **HIDDEN)
     page.queue(max_size=WAITING, default_concurrency_limit=AT_A_TIME, api_open=False)
     return page
 
@@ -54,8 +62,10 @@ def _collection(setting: Setting, conversing: ask.Conversing, tabs: gr.Tabs) -> 
         topics.build(setting, collection, conversing, shelf, tab, tabs)
 
 
-def _header(assistant: Assistant) -> str:
-    return f"<h1>{TITLE}</h1><p>{display.as_typed(description(assistant))}</p>"
+def _header(assistant: Assistant, user: str) -> str:
+    """`user` is who signed in; empty where nobody has to."""
+    leaving = _LEAVING.format(user=display.as_typed(user)) if user else ""
+    return f"<h1>{TITLE}</h1><p>{display.as_typed(description(assistant))}</p>{leaving}"
 
 
 def description(assistant: Assistant) -> str:
