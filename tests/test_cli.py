@@ -55,7 +55,7 @@ def test_no_command_shows_the_help() -> None:
         (["search", "x", "-k", "many"], "'-k'"),
         (["search", ""], "The question is empty"),
         (["ask", "--llm", "none", "  "], "The question is empty"),
-        (["ask", "--llm", "none", "😀"], "The question is empty"),
+        (["ask", "--llm", "none", "😀"], "The question has no word in it"),
         (["ask", "--llm", "none", "x" * 100_000], "100,000 characters"),
         (["ask", "--llm", "both", "x"], "llm = 'both'"),
         (["ask", "--llm", "openai", "x"], "OPENAI_API_KEY"),

@@ -51,14 +51,14 @@ def test_a_conversation_goes_on_and_its_numbers_stay(seeds_index: Path) -> None:
     assert fourth.startswith("[1] RN-DPO")
     told = done.stderr.splitlines()
     assert "understood as: How many trainable parameters does RADAR add?" in told
-    assert "error: The question is empty. Ask it in words." in told
+    assert "error: The question has no word in it. Ask it in words." in told
 
 
 def test_every_answer_is_one_line_of_json(seeds_index: Path) -> None:
     done = chat(TALK, seeds_index, "--json")
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     assert [bool(line.get("error")) for line in lines] == [False, False, False, True, False]
-    assert lines[3] == {"error": "The question is empty. Ask it in words.", "exit_code": 2}
+    assert lines[3] == {"error": "The question has no word in it. Ask it in words.", "exit_code": 2}
     assert [c["number"] for c in lines[4]["citations"]] == [1]
     check(lines[0], "rag ask --json, rag summarize")
     check(lines[2]["manifest"], FOLLOW_UP)

@@ -81,7 +81,8 @@ def read_question(text: str, *, max_chars: int) -> Question:
     text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     clean = " ".join(printable(text.replace("\n", " ")).split())
     if not any(character.isalnum() for character in clean):
-        raise UsageError("The question is empty", remedy="Ask it in words.")
+        what = "The question has no word in it" if clean else "The question is empty"
+        raise UsageError(what, remedy="Ask it in words.")
     return Question(clean)
 
 
