@@ -26,7 +26,11 @@ QUESTIONS: list[dict[str, Any]] = [
         "paper_ids": ["000-07"],
         "kind": "named",
     },
-    {"id": "who", "question": "What is the web address of GTP-FA?", "answerable": False},
+    {
+        "id": "which",  # answered all the same: the abstract speaks of five without their names
+        "question": "Which five CVaR baselines does DIOS beat on the option-pricing test?",
+        "answerable": False,
+    },
 ]
 ANSWER = json.dumps(
     {"claims": [{"support": ["S1"], "text": "RN-DPO normalizes over the disagreement region."}]}
