@@ -26,7 +26,7 @@ from axe_playwright_python.sync_playwright import Axe
 from browsing import CHROMIUM, CHROMIUM_OPTIONS
 from command import rag
 from fakes import PATIENCE, Script, ScriptedServer, refusal, streamed
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
 from rag.answering.events import Event
 from rag.answering.stop import Stop
