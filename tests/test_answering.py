@@ -124,6 +124,13 @@ def test_a_cited_sentence_is_not_quoted_behind_its_claim(library: Library) -> No
     assert len(answer.claims) > 1
 
 
+def test_where_a_name_tells_the_nearest_sentence_a_claim_of_it_is_enough(library: Library) -> None:
+    question = "How much do apples weigh by FruitBench-2?"
+    said = ("On average apples weigh 150 grams.", ["S2"])
+    with assisting(library, ModelWriter(scripted(claims(said)), 99), quotes_beside=3) as assistant:
+        assert [claim.text for claim in assistant.answer(question).claims] == [said[0]]
+
+
 def test_a_silent_model_is_not_spoken_for(library: Library) -> None:
     writer = ModelWriter(scripted(claims()), 99)
     with assisting(library, writer, quotes_beside=3) as assistant:

@@ -11,6 +11,7 @@ from rag.answering.crosslingual import repin_across
 from rag.answering.deciding import Decision
 from rag.answering.disclosure import Disclosure
 from rag.answering.events import CitationAdded, ClaimMade, Done, Event, Heading, Notice
+from rag.answering.facts import names
 from rag.answering.followed import Followed
 from rag.answering.forms import put
 from rag.answering.marks import without_marks
@@ -235,12 +236,16 @@ class Work:
     def _quote_beside(
         self, task: Task, by_label: dict[str, Labelled], before: int
     ) -> Iterator[Event]:
-        """Quote the nearest sentences that no claim cites, unless a claim gives what was asked."""
+        """Quote the nearest sentences that no claim cites, unless a claim gives what was asked.
+
+        So it does where it cites the nearest one, if a name in the question tells which that is.
+        """
         claims = (made.claim for made in self._claims[before:])
         cited = {(one.paper_id, one.index) for claim in claims for one in claim.support}
         nearest = sorted(task.sentences, key=lambda item: -item.relevance)[:_QUOTABLE]
         left = [s for s in nearest if (s.paper.id, s.evidence.index) not in cited]
-        told = self._formed or isinstance(self._writer, QuotingWriter)
+        surely = bool(names(task.question)) and left[:1] != nearest[:1]
+        told = self._formed or surely or isinstance(self._writer, QuotingWriter)
         if told or not task.quotes or not left:
             return
         quotes = Task(task.kind, task.question, tuple(left), task.quotes)
